@@ -1,0 +1,127 @@
+import type { InvocationImage } from '../bundle/bundle.js';
+import type { Target } from '../claim/target.js';
+import type { CnabError } from '../errors.js';
+
+/** One file that the run tool finds when it starts. */
+export interface InputFile {
+  /** Absolute, clean path inside the invocation container. */
+  readonly path: string;
+  readonly content: Uint8Array;
+  /** `public`: bundle.json, claim.json, image-map (0444). `private`: parameters and credentials. */
+  readonly access: 'public' | 'private';
+  /** What it is, for messages: `parameter "port"`, `credential "kubeconfig"`. */
+  readonly source: string;
+}
+
+export interface EnvironmentVariable {
+  readonly name: string;
+  /** Bytes, because a credential may hold any; a driver refuses what it cannot carry. */
+  readonly value: Uint8Array;
+  readonly source: string;
+}
+
+/** An output that the bundle declares and that applies to the action. */
+export interface WantedOutput {
+  readonly name: string;
+  /** Absolute path below /cnab/app/outputs. Any text that JSON can hold but NUL and lone surrogates. */
+  readonly path: string;
+  readonly sensitive: boolean;
+}
+
+/** All that a driver needs to run one action (spec 103). Built by `action/operation.ts`, never changed. */
+export interface Operation {
+  /** ULID of the run; equals the id of its claim, and is drawn for stateless runs too. */
+  readonly runId: string;
+  readonly installation: string;
+  readonly action: string;
+  readonly revision: string;
+  readonly bundleName: string;
+  readonly image: InvocationImage;
+  /** The bundle's own folder, where there is one; the sandbox runs `cnab/app/run` in it. */
+  readonly bundleFolder?: string;
+  readonly environment: readonly EnvironmentVariable[];
+  readonly files: readonly InputFile[];
+  readonly outputs: readonly WantedOutput[];
+}
+
+export interface DriverIo {
+  /** Aborted for an orderly stop; `signal.reason` is a `StopReason`. */
+  readonly signal: AbortSignal;
+  /** Existing folder (0700) for the files of `OperationResult.outputs`; the caller removes it. */
+  readonly staging: string;
+  /** The bundle's own log: raw bytes, in order, not cut at lines. Awaited, so a slow reader slows the stream. */
+  readonly onLog: (chunk: Uint8Array) => void | Promise<void>;
+  readonly onProgress: (progress: Progress) => void;
+  /** What a later process needs to find this run again; durable before the driver goes on. */
+  readonly onState: (state: RunState) => Promise<void>;
+}
+
+export type StopReason = { readonly kind: 'signal'; readonly signal: 'SIGINT' | 'SIGTERM' } | { readonly kind: 'timeout' };
+
+export interface Progress {
+  readonly phase: 'preparing' | 'waiting' | 'running' | 'collecting' | 'cleaning-up';
+  /** One short clause for people: `pulling image …`. */
+  readonly detail?: string;
+  readonly receivedBytes?: number;
+  readonly totalBytes?: number;
+}
+
+/** Handle of a run in flight, kept in the store's `runs/` while it lasts. */
+export interface RunState {
+  readonly namespace?: string;
+  readonly job?: string;
+  readonly jobUid?: string;
+  readonly pod?: string;
+  readonly podUid?: string;
+}
+
+/** An output that has arrived whole: its bytes are in `file`, and their sha256 was proven. */
+export interface CollectedOutput {
+  readonly name: string;
+  readonly file: string;
+  readonly size: number;
+  /** 64 hex digits. */
+  readonly sha256: string;
+}
+
+/** An output that did not arrive. `missing` is for the caller to judge (defaults, failed run); the rest are losses. */
+export interface OutputProblem {
+  readonly name: string;
+  readonly kind: 'missing' | 'not-regular' | 'unreadable' | 'too-large' | 'changed' | 'lost';
+  /** One clause for people: `is a symbolic link`, `1.2 GiB, over the limit of 1 GiB`. */
+  readonly reason: string;
+}
+
+/**
+ * How a run ended; one shape for every end. An absent exit code is never a success.
+ * `run` resolves with it also when the cluster refused the run or was lost; it rejects only for a bug of ours.
+ */
+export interface OperationResult {
+  readonly status: 'succeeded' | 'failed' | 'canceled' | 'unknown';
+  /** Whether the run tool was started. */
+  readonly ran: 'no' | 'yes' | 'unknown';
+  readonly exitCode?: number;
+  /** Why it is not a plain success, as an error with its exit code; absent when the container ended with 0 and all is well. */
+  readonly error?: CnabError;
+  readonly outputs: readonly CollectedOutput[];
+  readonly problems: readonly OutputProblem[];
+  /** False when a part of the bundle's log is known or feared to be missing. */
+  readonly logComplete: boolean;
+  /** Sentences for people that do not change the end: a child that was OOM-killed, a Job left in place. */
+  readonly warnings: readonly string[];
+}
+
+export interface Driver {
+  /**
+   * Who would run it: asks the cluster, creates nothing.
+   * Rejects with CnabError `unavailable` when it cannot be reached or does not qualify.
+   */
+  target(signal: AbortSignal): Promise<Target>;
+  /** True for the values of `invocationImages[].imageType` that this driver runs. */
+  handles(imageType: string): boolean;
+  /** Refuses, before anything is recorded or created, what this driver cannot carry. Throws CnabError `invalid`. */
+  check(operation: Operation): void;
+  run(operation: Operation, io: DriverIo): Promise<OperationResult>;
+  /** Frees connections. Idempotent. */
+  close(): Promise<void>;
+}
