@@ -1,0 +1,109 @@
+import type { Json, LoadedBundle } from '../bundle/bundle.js';
+import type { ClaimStore } from '../claim/claim-store.js';
+import type { Claim, Result } from '../claim/claim.js';
+import type { Target } from '../claim/target.js';
+import type { Clock } from '../driver/clock.js';
+import type { Driver, Progress, StopReason } from '../driver/driver.js';
+import type { CnabError } from '../errors.js';
+
+/** A parameter value that somebody gave, before it is checked. */
+export interface GivenParameter {
+  readonly name: string;
+  /** `text` is converted by the definition's type (`-p k=v`); `typed` came from JSON or YAML; `file` are a file's bytes. */
+  readonly value:
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'typed'; readonly json: Json }
+    | { readonly kind: 'file'; readonly bytes: Uint8Array };
+  /** For messages and the dry-run table: `-p`, `--params values.yaml`, `parameter set prod`. */
+  readonly from: string;
+}
+
+/**
+ * Gives the values of exactly the named credentials; called as late as possible, once.
+ * `found` lacks the names it knows nothing of; a source that fails rejects with CnabError `invalid` naming all failures.
+ */
+export type CredentialResolver = (names: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
+
+export interface ActionRequest {
+  /** install, upgrade, uninstall or a custom action of the bundle. */
+  readonly action: string;
+  readonly installation: string;
+  /** Absent: the bundle of the last modifying claim. Required for install. */
+  readonly bundle?: LoadedBundle;
+  /** In rising precedence: later entries win. */
+  readonly parameters: readonly GivenParameter[];
+  readonly credentials: CredentialResolver;
+  /** Drop what earlier runs chose. */
+  readonly reset: boolean;
+  /** Install over an installed or unsettled installation; recorded as such. */
+  readonly force: boolean;
+  /** upgrade --install: install where there is nothing to upgrade. */
+  readonly installIfAbsent: boolean;
+  /** uninstall --ignore-not-found. */
+  readonly ignoreNotFound: boolean;
+  readonly deleteRecord: boolean;
+  readonly relocation?: Readonly<Record<string, string>>;
+  readonly ignoreRequiredExtensions: boolean;
+}
+
+/** What the caller sees and says while an action runs. */
+export interface ActionEvents {
+  /** The bundle's log, secrets masked, bytes otherwise as they came. */
+  readonly onLog: (chunk: Uint8Array) => void | Promise<void>;
+  readonly onProgress: (progress: Progress) => void;
+  readonly onWarning: (sentence: string) => void;
+  /** Right before anything runs: what will happen where. */
+  readonly onStart: (start: ActionStart) => void;
+}
+
+export interface ActionStart {
+  readonly action: string;
+  readonly installation: string;
+  readonly target: Target;
+  readonly runId: string;
+  readonly revision: string;
+  /** From which revision which choices are kept; absent when nothing is. */
+  readonly kept?: { readonly revision: string; readonly parameters: readonly string[] };
+}
+
+export interface ActionContext {
+  readonly store: ClaimStore;
+  readonly driver: Driver;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly events: ActionEvents;
+}
+
+/** One output after a run, as commands print it; a sensitive one never carries its value. */
+export interface OutputSummary {
+  readonly name: string;
+  /** JSON Schema type(s) of the definition, joined by `|`; empty when untyped. */
+  readonly type: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly sensitive: boolean;
+  /** Typed value; absent when sensitive, binary or over 64 KiB. */
+  readonly value?: Json;
+  /** True when the definition's default was stored because the bundle wrote none. */
+  readonly isDefault?: boolean;
+}
+
+/** How an action ended. Rejections are reserved for ends before a run began (refusals) and for our bugs. */
+export interface ActionOutcome {
+  readonly action: string;
+  readonly installation: string;
+  readonly target: Target;
+  readonly runId: string;
+  readonly revision: string;
+  readonly status: 'succeeded' | 'failed' | 'canceled' | 'unknown';
+  readonly ran: 'no' | 'yes' | 'unknown';
+  readonly exitCode?: number;
+  readonly bundle: { readonly name: string; readonly version: string; readonly digest: string };
+  readonly outputs: readonly OutputSummary[];
+  readonly logComplete: boolean;
+  readonly error?: CnabError;
+  readonly warnings: readonly string[];
+  readonly stopReason?: StopReason;
+  /** Absent for stateless runs, which leave no record. */
+  readonly recorded?: { readonly claim: Claim; readonly result: Result };
+}

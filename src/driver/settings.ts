@@ -1,0 +1,44 @@
+/** What a user chose about how a run is carried out; flags, environment and config file end up here. */
+export interface DriverSettings {
+  /** kubernetes: file list as in $KUBECONFIG; absent: $KUBECONFIG, ~/.kube/config, in-cluster. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Absent: the context's namespace; in a cluster the mounted one; else `default`. */
+  readonly namespace?: string;
+  readonly createNamespace: boolean;
+  readonly serviceAccount?: string;
+  readonly imagePullSecrets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Image of the `outputs` sidecar. */
+  readonly shellImage: string;
+  readonly runAsUser?: number;
+  readonly keepJob: boolean;
+  /** `log` lets sensitive outputs travel base64-encoded in the sidecar's log. */
+  readonly sensitiveOutputs: 'exec' | 'log';
+  /** 0: no limit. */
+  readonly timeoutMs: number;
+  readonly startTimeoutMs: number;
+  /** What the run tool gets between SIGTERM and SIGKILL when it is stopped. */
+  readonly gracePeriodMs: number;
+  /** How long the sidecar may live on after the run tool ended. */
+  readonly holdTimeMs: number;
+  readonly maxOutputBytes: number;
+  readonly maxOutputsTotalBytes: number;
+}
+
+export const DEFAULT_SHELL_IMAGE = 'docker.io/library/busybox:1.37.0';
+
+export const DEFAULT_SETTINGS: DriverSettings = {
+  createNamespace: false,
+  imagePullSecrets: [],
+  labels: {},
+  shellImage: DEFAULT_SHELL_IMAGE,
+  keepJob: false,
+  sensitiveOutputs: 'exec',
+  timeoutMs: 0,
+  startTimeoutMs: 5 * 60_000,
+  gracePeriodMs: 30_000,
+  holdTimeMs: 10 * 60_000,
+  maxOutputBytes: 1024 ** 3,
+  maxOutputsTotalBytes: 4 * 1024 ** 3,
+};
