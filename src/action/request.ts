@@ -24,6 +24,15 @@ export interface GivenParameter {
  */
 export type CredentialResolver = (names: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 
+/** Choices that a later action of the same installation keeps, so that nobody has to repeat them. */
+export interface Choices {
+  /** Names of credential sets, or absolute paths. */
+  readonly credentialSets: readonly string[];
+  readonly serviceAccount?: string;
+  /** Image references as the bundle has them -> where they were relocated to (spec 103). */
+  readonly relocation?: Readonly<Record<string, string>>;
+}
+
 export interface ActionRequest {
   /** install, upgrade, uninstall or a custom action of the bundle. */
   readonly action: string;
@@ -32,17 +41,18 @@ export interface ActionRequest {
   readonly bundle?: LoadedBundle;
   /** In rising precedence: later entries win. */
   readonly parameters: readonly GivenParameter[];
-  readonly credentials: CredentialResolver;
+  /** What was chosen this time; what is absent or empty is taken from the last modifying run, unless `reset`. */
+  readonly choices: Choices;
+  /** Makes the resolver over the credential sets that apply (given or kept) and whatever single credentials were given. */
+  readonly credentials: (sets: readonly string[]) => CredentialResolver;
   /** Drop what earlier runs chose. */
   readonly reset: boolean;
   /** Install over an installed or unsettled installation; recorded as such. */
   readonly force: boolean;
   /** upgrade --install: install where there is nothing to upgrade. */
   readonly installIfAbsent: boolean;
-  /** uninstall --ignore-not-found. */
-  readonly ignoreNotFound: boolean;
+  /** uninstall --delete-record: remove the record after success. */
   readonly deleteRecord: boolean;
-  readonly relocation?: Readonly<Record<string, string>>;
   readonly ignoreRequiredExtensions: boolean;
 }
 
@@ -63,7 +73,9 @@ export interface ActionStart {
   readonly runId: string;
   readonly revision: string;
   /** From which revision which choices are kept; absent when nothing is. */
-  readonly kept?: { readonly revision: string; readonly parameters: readonly string[] };
+  readonly kept?: { readonly revision: string; readonly parameters: readonly string[]; readonly choices: Choices };
+  /** As whom the run tool speaks to the cluster; absent: as nobody. */
+  readonly serviceAccount?: string;
 }
 
 export interface ActionContext {

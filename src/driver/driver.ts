@@ -39,6 +39,8 @@ export interface Operation {
   readonly image: InvocationImage;
   /** The bundle's own folder, where there is one; the sandbox runs `cnab/app/run` in it. */
   readonly bundleFolder?: string;
+  /** Service account that the run tool speaks as; absent: no token reaches it. */
+  readonly serviceAccount?: string;
   readonly environment: readonly EnvironmentVariable[];
   readonly files: readonly InputFile[];
   readonly outputs: readonly WantedOutput[];
@@ -56,7 +58,8 @@ export interface DriverIo {
   readonly onState: (state: RunState) => Promise<void>;
 }
 
-export type StopReason = { readonly kind: 'signal'; readonly signal: 'SIGINT' | 'SIGTERM' } | { readonly kind: 'timeout' };
+export type StopReason =
+  { readonly kind: 'signal'; readonly signal: 'SIGINT' | 'SIGTERM' } | { readonly kind: 'timeout' };
 
 export interface Progress {
   readonly phase: 'preparing' | 'waiting' | 'running' | 'collecting' | 'cleaning-up';

@@ -6,7 +6,6 @@ export interface DriverSettings {
   /** Absent: the context's namespace; in a cluster the mounted one; else `default`. */
   readonly namespace?: string;
   readonly createNamespace: boolean;
-  readonly serviceAccount?: string;
   readonly imagePullSecrets: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   /** Image of the `outputs` sidecar. */
