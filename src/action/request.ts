@@ -62,6 +62,8 @@ export interface ActionEvents {
   readonly onLog: (chunk: Uint8Array) => void | Promise<void>;
   readonly onProgress: (progress: Progress) => void;
   readonly onWarning: (sentence: string) => void;
+  /** The outputs as files, before they move into the record; a copy must be made here. Rejections become the run's error. */
+  readonly onOutputs?: (outputs: readonly { name: string; file: string; sensitive: boolean }[]) => Promise<void>;
   /** Right before anything runs: what will happen where. */
   readonly onStart: (start: ActionStart) => void;
 }

@@ -1,0 +1,139 @@
+import type { RunFolder, TargetClaims } from '../claim/claim-store.js';
+import type { Result } from '../claim/claim.js';
+import type { OperationResult, StopReason } from '../driver/driver.js';
+import { CnabError, messageOf } from '../errors.js';
+import { declaresLog, finalResult, verdictOf, type Verdict } from './final-result.js';
+import { judgeOutputs, type JudgedOutputs, type KeptOutput } from './judge.js';
+import { secretPatterns } from './mask.js';
+import type { PreparedAction } from './prepare.js';
+import type { ActionContext, ActionOutcome } from './request.js';
+import { RunLog } from './run-log.js';
+
+/** How far a recorded run has come, for the caller that must leave a final result whatever happens. */
+export interface RunProgress {
+  driving: boolean;
+  settled: boolean;
+}
+
+/**
+ * The run itself and, where `progress` is given, the record of its end. The run folder goes when the run is settled;
+ * when its outputs cannot be stored it stays, and the error says where. Rejects with CnabError when the disk refuses.
+ */
+export async function executeAction(
+  prepared: PreparedAction,
+  context: ActionContext,
+  claims: TargetClaims,
+  progress?: RunProgress,
+): Promise<ActionOutcome> {
+  const { claim, secrets, start } = prepared;
+  const run = await claims.openRun(claim.id);
+  prepared.warnings.forEach(context.events.onWarning);
+  context.events.onStart(start);
+  const log = await RunLog.create(run.logFile, secretPatterns(secrets), context.events.onLog);
+  if (progress !== undefined) progress.driving = true;
+  const result = await drive(prepared, context, run, log);
+  const logEnd = await log.end();
+  const judged = await judgeOutputs(claim.bundle, claim.action, result, run.staging);
+  const exportError = await exportOutputs(judged, context);
+  const verdict = verdictOf(claim.action, result, judged);
+  const outputs = [...judged.kept, ...(logEnd.output === undefined || declaresLog(claim) ? [] : [logEnd.output])];
+  let recorded: Result | undefined;
+  if (progress !== undefined) {
+    recorded = finalResult(
+      await claims.nextId(claim.installation),
+      claim,
+      context.clock.now(),
+      verdict,
+      result,
+      outputs,
+    );
+    await claims.saveResult(claim.installation, recorded, outputs).catch((error: unknown) => {
+      throw notStored(error, run);
+    });
+    progress.settled = true;
+  }
+  await run.remove();
+  return outcomeOf(prepared, context, result, judged, verdict, {
+    warnings: logEnd.warnings,
+    ...(exportError === undefined ? {} : { exportError }),
+    ...(recorded === undefined ? {} : { recorded }),
+  });
+}
+
+async function drive(
+  prepared: PreparedAction,
+  context: ActionContext,
+  run: RunFolder,
+  log: RunLog,
+): Promise<OperationResult> {
+  const { claim, operation } = prepared;
+  if (context.signal.aborted) {
+    const error = new CnabError('interrupted', `${claim.action} was interrupted before it began.`);
+    return { status: 'canceled', ran: 'no', error, outputs: [], problems: [], logComplete: true, warnings: [] };
+  }
+  return await context.driver.run(operation, {
+    signal: context.signal,
+    staging: run.staging,
+    onLog: log.write,
+    onProgress: context.events.onProgress,
+    onState: (state) => run.saveState({ claim: claim.id, installation: claim.installation, ...state }),
+  });
+}
+
+interface Extras {
+  readonly warnings: readonly string[];
+  readonly exportError?: CnabError;
+  readonly recorded?: Result;
+}
+
+function outcomeOf(
+  prepared: PreparedAction,
+  context: ActionContext,
+  result: OperationResult,
+  judged: JudgedOutputs,
+  verdict: Verdict,
+  extras: Extras,
+): ActionOutcome {
+  const { claim, start } = prepared;
+  const error = verdict.error ?? extras.exportError;
+  const losses = verdict.error?.code === 'outputs-incomplete' ? [] : judged.failures;
+  return {
+    action: claim.action,
+    installation: claim.installation,
+    target: start.target,
+    runId: claim.id,
+    revision: claim.revision,
+    status: verdict.status,
+    ran: result.ran,
+    ...(result.exitCode === undefined ? {} : { exitCode: result.exitCode }),
+    bundle: { name: claim.bundle.name, version: claim.bundle.version, digest: prepared.digest },
+    outputs: judged.summaries,
+    logComplete: result.logComplete,
+    ...(error === undefined ? {} : { error }),
+    warnings: [...result.warnings, ...judged.warnings, ...extras.warnings, ...losses],
+    ...(context.signal.aborted ? { stopReason: context.signal.reason as StopReason } : {}),
+    ...(extras.recorded === undefined ? {} : { recorded: { claim, result: extras.recorded } }),
+  };
+}
+
+function notStored(error: unknown, run: RunFolder): unknown {
+  if (!(error instanceof CnabError)) return error;
+  return new CnabError(error.code, error.message, {
+    cause: error,
+    details: error.details,
+    suggestions: [`What the run brought is kept in ${run.staging}, its log in ${run.logFile}.`, ...error.suggestions],
+  });
+}
+
+async function exportOutputs(judged: JudgedOutputs, context: ActionContext): Promise<CnabError | undefined> {
+  const sensitive = new Set(judged.summaries.filter((summary) => summary.sensitive).map(({ name }) => name));
+  const files = judged.kept.map(({ name, file }: KeptOutput) => ({ name, file, sensitive: sensitive.has(name) }));
+  try {
+    await context.events.onOutputs?.(files);
+    return undefined;
+  } catch (error) {
+    return error instanceof CnabError
+      ? error
+      : new CnabError('unavailable', `the outputs could not be copied: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Action, Bundle } from '../bundle/bundle.js';
+import { BUILT_IN_ACTIONS } from '../bundle/bundle.js';
+import type { Installation } from '../claim/claim.js';
+import { isInstalled, isUninstalled, unsettled } from '../claim/status.js';
+import { CnabError } from '../errors.js';
+
+/** What an action does to its installation (spec 101, "actions"). */
+export interface ActionTraits {
+  readonly modifies: boolean;
+  /** True: it may run where nothing is installed, needs no credential and leaves no record. */
+  readonly stateless: boolean;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Looks the action up in the bundle. Throws CnabError `invalid` when it is neither built in nor declared.
+ * The spec does not define an action that modifies and is stateless: it is recorded, as Porter does.
+ */
+export function traitsOf(bundle: Bundle, action: string): ActionTraits {
+  if ((BUILT_IN_ACTIONS as readonly string[]).includes(action)) {
+    return { modifies: true, stateless: false, warnings: [] };
+  }
+  const declared = own(bundle.actions, action);
+  if (declared === undefined) {
+    const names = Object.keys(bundle.actions ?? {});
+    throw new CnabError('invalid', `bundle ${bundle.name} ${bundle.version} has no action "${action}".`, {
+      suggestions: [names.length > 0 ? `Its custom actions: ${names.join(', ')}` : 'It declares no custom actions.'],
+    });
+  }
+  const modifies = declared.modifies === true;
+  const stateless = declared.stateless === true;
+  return {
+    modifies,
+    stateless: stateless && !modifies,
+    warnings:
+      modifies && stateless
+        ? [`action "${action}" is declared both modifying and stateless: it is run and recorded as a modifying one.`]
+        : [],
+  };
+}
+
+function own(actions: Readonly<Record<string, Action>> | undefined, name: string): Action | undefined {
+  return actions !== undefined && Object.hasOwn(actions, name) ? actions[name] : undefined;
+}
+
+/**
+ * Throws CnabError `wrong-state` when the installation's history forbids the action, `contact-lost` when an earlier
+ * run never got an end. A failed run leaves the state undefined, so anything may repair it (cnab-spec issue 237).
+ */
+export function permit(action: string, installation: Installation, force: boolean): void {
+  const { name } = installation;
+  const open = unsettled(installation);
+  if (open && !force) {
+    throw new CnabError(
+      'contact-lost',
+      `the last run of "${name}" (${open.claim.action}, run ${open.claim.id}) never reported an end: it may still be going on.`,
+      {
+        suggestions: [
+          `Look for its Job on the cluster: kubectl get jobs -l cnab.io/run=${open.claim.id.toLowerCase()} --all-namespaces`,
+          'When it is over, go on with --force: the run is then recorded as unknown.',
+        ],
+      },
+    );
+  }
+  if (action === 'install' && isInstalled(installation) && !force) {
+    throw new CnabError('wrong-state', `"${name}" is already installed.`, {
+      suggestions: [`To change it: cnab upgrade ${name}`, 'To run install once more: --force'],
+    });
+  }
+  if (action !== 'install' && isUninstalled(installation) && !force) {
+    throw new CnabError('wrong-state', `"${name}" is uninstalled, so ${action} cannot be run on it.`, {
+      suggestions: [`To install it again: cnab install ${name} BUNDLE`, `To drop its record: cnab forget ${name}`],
+    });
+  }
+}

@@ -1,0 +1,206 @@
+import { canonicalDigest } from '../bundle/canonical.js';
+import type { Definition, Json, LoadedBundle } from '../bundle/bundle.js';
+import { checkInstallationName } from '../bundle/names.js';
+import { readOutputAsText } from './output-text.js';
+import { validateBundle } from '../bundle/validate.js';
+import type { TargetClaims } from '../claim/claim-store.js';
+import type { Claim, ClaimRecord, Installation } from '../claim/claim.js';
+import { isUninstalled, lastModifying } from '../claim/status.js';
+import type { Operation } from '../driver/driver.js';
+import { CnabError } from '../errors.js';
+import { resolveCredentials } from './credentials.js';
+import { checkExtensions } from './extensions.js';
+import { chooseImage } from './image.js';
+import { claimExtras, customOfClaim, keptFrom, mergeChoices } from './kept.js';
+import { buildOperation } from './operation.js';
+import { resolveParameters, type ResolvedParameters } from './parameters.js';
+import { permit, traitsOf, type ActionTraits } from './permit.js';
+import { notInstalled } from './refuse.js';
+import type { ActionContext, ActionRequest, ActionStart } from './request.js';
+
+/** Everything that is decided before anything is recorded or created. */
+export interface PreparedAction {
+  readonly claim: Claim;
+  readonly operation: Operation;
+  readonly traits: ActionTraits;
+  readonly parameters: ResolvedParameters;
+  /** Values that no log may show. */
+  readonly secrets: readonly Uint8Array[];
+  readonly start: ActionStart;
+  readonly digest: string;
+  readonly warnings: readonly string[];
+}
+
+/** The action that a request stands for: `upgrade --install` is an install where there is nothing to upgrade. */
+export function actionOf(request: ActionRequest, installation: Installation | undefined): string {
+  const nothingThere =
+    installation === undefined || lastModifying(installation) === undefined || isUninstalled(installation);
+  return request.action === 'upgrade' && request.installIfAbsent && nothingThere ? 'install' : request.action;
+}
+
+/** The bundle of the request, or the one that the last modifying run used, checked again: a record is a file like any other. */
+export async function bundleOf(request: ActionRequest, record: ClaimRecord | undefined): Promise<LoadedBundle> {
+  if (request.bundle !== undefined) return request.bundle;
+  if (record === undefined) {
+    throw new CnabError(
+      'invalid',
+      `${request.action} needs a bundle: the path of a bundle.json or of a folder that holds one.`,
+    );
+  }
+  const source = Buffer.from(JSON.stringify(record.claim.bundle));
+  const origin = `the record of "${record.claim.installation}" (run ${record.claim.id})`;
+  const { bundle, problems } = await validateBundle(source, origin);
+  if (bundle === undefined || problems.length > 0) {
+    throw new CnabError('invalid', `the bundle in ${origin} is not valid:`, {
+      details: problems.map((problem) => `${problem.pointer}: ${problem.message}`),
+      suggestions: ['Name a bundle on the command line.'],
+    });
+  }
+  const { bundleFolder } = claimExtras(record.claim);
+  return {
+    bundle,
+    source,
+    digest: canonicalDigest(bundle),
+    origin,
+    warnings: [],
+    ...(bundleFolder === undefined ? {} : { folder: bundleFolder }),
+  };
+}
+
+/**
+ * Checks and resolves everything an action needs. Creates nothing, neither on disk nor on the cluster.
+ * Rejects with CnabError: `invalid`, `not-found`, `wrong-state`, `contact-lost`.
+ */
+export async function prepareAction(
+  request: ActionRequest,
+  context: ActionContext,
+  claims: TargetClaims,
+  installation: Installation | undefined,
+): Promise<PreparedAction> {
+  const { target } = claims;
+  checkInstallationName(request.installation);
+  const action = actionOf(request, installation);
+  const record = installation === undefined ? undefined : lastModifying(installation);
+  if (action !== 'install' && record === undefined && request.bundle === undefined) {
+    throw await notInstalled(request.installation, target, context.store);
+  }
+  const loaded = await bundleOf({ ...request, action }, record);
+  const { bundle } = loaded;
+  const traits = traitsOf(bundle, action);
+  if (!traits.stateless) {
+    if (action !== 'install' && record === undefined)
+      throw await notInstalled(request.installation, target, context.store);
+    if (installation !== undefined) permit(action, installation, request.force);
+  }
+  const extensionWarnings = checkExtensions(bundle, request.ignoreRequiredExtensions);
+
+  const previous = action === 'install' ? undefined : record;
+  const kept = keptFrom(previous, request.reset);
+  const choices = mergeChoices(request.choices, kept.choices);
+  const { image, warnings: imageWarnings } = chooseImage(
+    bundle,
+    (type) => context.driver.handles(type),
+    choices.relocation,
+  );
+  const parameters = await resolveParameters({
+    bundle,
+    action,
+    given: request.parameters,
+    overrides: kept.overrides,
+    ...(previous === undefined ? {} : { installed: previous.claim.parameters ?? {} }),
+    keptFrom: previous === undefined ? 'before' : `revision ${previous.claim.revision}`,
+    outputText: (output: string, definition: Definition) => readOutputAsText(claims, installation, output, definition),
+  });
+  const credentials = await resolveCredentials(
+    bundle,
+    action,
+    traits.stateless,
+    request.credentials(choices.credentialSets),
+  );
+
+  const id = await claims.nextId(request.installation);
+  const claim: Claim = {
+    schemaVersion: '1.0.0',
+    id,
+    installation: request.installation,
+    revision: traits.modifies || record === undefined ? id : record.claim.revision,
+    created: new Date(context.clock.now()).toISOString(),
+    action,
+    bundle,
+    parameters: valuesOf(parameters),
+    custom: customOfClaim({
+      overrides: parameters.overrides,
+      choices,
+      bundleDigest: loaded.digest,
+      ...(loaded.folder === undefined ? {} : { bundleFolder: loaded.folder }),
+    }),
+  };
+  const operation = buildOperation({
+    claim,
+    bundleSource: loaded.source,
+    image,
+    parameters: parameters.applied,
+    credentials,
+    ...(loaded.folder === undefined ? {} : { bundleFolder: loaded.folder }),
+    ...(choices.relocation === undefined ? {} : { relocation: choices.relocation }),
+    ...(choices.serviceAccount === undefined ? {} : { serviceAccount: choices.serviceAccount }),
+  });
+  context.driver.check(operation);
+  return {
+    claim,
+    operation,
+    traits,
+    parameters,
+    secrets: secretsOf(operation, parameters, credentials),
+    start: startOf(claim, target, previous, parameters, kept.choices, choices.serviceAccount),
+    digest: loaded.digest,
+    warnings: [...loaded.warnings, ...traits.warnings, ...extensionWarnings, ...imageWarnings, ...parameters.warnings],
+  };
+}
+
+function valuesOf(parameters: ResolvedParameters): Record<string, Json> {
+  return Object.fromEntries(
+    parameters.applied.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+function secretsOf(
+  operation: Operation,
+  parameters: ResolvedParameters,
+  credentials: ReadonlyMap<string, Uint8Array>,
+): readonly Uint8Array[] {
+  const sensitive = new Set(
+    parameters.applied.filter((parameter) => parameter.sensitive).map(({ name }) => `parameter "${name}"`),
+  );
+  const injected = [
+    ...operation.environment.map(({ source, value }) => ({ source, value })),
+    ...operation.files.map(({ source, content }) => ({ source, value: content })),
+  ];
+  return [...credentials.values(), ...injected.filter(({ source }) => sensitive.has(source)).map(({ value }) => value)];
+}
+
+function startOf(
+  claim: Claim,
+  target: TargetClaims['target'],
+  previous: ClaimRecord | undefined,
+  parameters: ResolvedParameters,
+  keptChoices: ActionRequest['choices'],
+  serviceAccount: string | undefined,
+): ActionStart {
+  const keepsSomething =
+    parameters.kept.length > 0 ||
+    keptChoices.credentialSets.length > 0 ||
+    keptChoices.serviceAccount !== undefined ||
+    keptChoices.relocation !== undefined;
+  return {
+    action: claim.action,
+    installation: claim.installation,
+    target,
+    runId: claim.id,
+    revision: claim.revision,
+    ...(serviceAccount === undefined ? {} : { serviceAccount }),
+    ...(previous !== undefined && keepsSomething
+      ? { kept: { revision: previous.claim.revision, parameters: parameters.kept, choices: keptChoices } }
+      : {}),
+  };
+}

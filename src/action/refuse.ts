@@ -1,0 +1,61 @@
+import { CnabError } from '../errors.js';
+import type { ClaimStore } from '../claim/claim-store.js';
+import type { Target } from '../claim/target.js';
+
+/** The flags that lead a command to a target, for a suggestion to paste. */
+export function flagsFor(target: Target): string {
+  if (target.driver !== 'kubernetes') return `--driver ${target.driver}`;
+  const flags = [
+    ...(target.context === undefined ? [] : [`--context ${target.context}`]),
+    ...(target.namespace === undefined ? [] : [`--namespace ${target.namespace}`]),
+  ];
+  return flags.join(' ');
+}
+
+/** A target as a clause: `prod (https://10.0.0.1:6443), namespace payments`, `the sandbox`. */
+export function describeTarget(target: Target): string {
+  if (target.driver !== 'kubernetes') return target.label === target.driver ? `the ${target.driver}` : target.label;
+  const cluster = target.context ?? target.server ?? target.label;
+  const server = target.server !== undefined && target.server !== cluster ? ` (${target.server})` : '';
+  return `${cluster}${server}, namespace ${target.namespace ?? 'default'}`;
+}
+
+/**
+ * The error for a name that has no record on the target: it neither follows the name to where it is installed
+ * nor stays silent about that. A remembered server and namespace with another UID behind it is another cluster.
+ */
+export async function notInstalled(name: string, target: Target, store: ClaimStore): Promise<CnabError> {
+  const elsewhere = (await store.targetsOf(name)).filter((other) => other.id !== target.id);
+  const replaced = elsewhere.find((other) => isReplaced(other, target));
+  if (replaced) {
+    return new CnabError(
+      'wrong-state',
+      `${describeTarget(target)} is not the cluster that "${name}" was installed on: ` +
+        `the namespace behind the same address has another UID.`,
+      {
+        suggestions: [
+          `To drop the old record: cnab forget ${name}`,
+          `To install it on this cluster: cnab install ${name} BUNDLE`,
+        ],
+      },
+    );
+  }
+  return new CnabError('not-found', `no installation "${name}" on ${describeTarget(target)}.`, {
+    suggestions: [
+      ...elsewhere.map((other) => `It is installed on ${describeTarget(other)}: add ${flagsFor(other)}`),
+      `${elsewhere.length > 0 ? 'Or install it here' : 'Install it'}: cnab install ${name} BUNDLE`,
+    ],
+  });
+}
+
+function isReplaced(remembered: Target, now: Target): boolean {
+  return (
+    remembered.driver === now.driver &&
+    now.server !== undefined &&
+    remembered.server === now.server &&
+    remembered.namespace === now.namespace &&
+    remembered.uid !== undefined &&
+    now.uid !== undefined &&
+    remembered.uid !== now.uid
+  );
+}

@@ -1,0 +1,95 @@
+import type { TargetClaims } from '../claim/claim-store.js';
+import type { Installation, Result } from '../claim/claim.js';
+import { lastModifying, unsettled } from '../claim/status.js';
+import { CnabError, messageOf } from '../errors.js';
+import { executeAction } from './execute.js';
+import { runningResult, unfinishedResult, unknownResult } from './final-result.js';
+import { traitsOf } from './permit.js';
+import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
+import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
+
+/**
+ * Runs one action of one installation: everything is checked, then the claim and a `running` result are on disk, then
+ * the driver runs it, then outputs and the final result are on disk. Every end after the claim leaves a final result.
+ *
+ * Rejects with CnabError when it refuses to begin (nothing was recorded and nothing ran), or when the record of a
+ * finished run cannot be written; resolves for every other end, whose `error` says what it was.
+ */
+export async function runAction(request: ActionRequest, context: ActionContext): Promise<ActionOutcome> {
+  const target = await context.driver.target(context.signal);
+  const claims = context.store.on(target);
+  const before = await claims.read(request.installation);
+  if (await leavesNoRecord(request, before)) {
+    return await executeAction(await prepareAction(request, context, claims, before), context, claims);
+  }
+  const lock = await claims.lock(request.installation, request.action);
+  try {
+    // Read again: what was true before the lock was taken may have changed.
+    const installation = await claims.read(request.installation);
+    const prepared = await prepareAction(request, context, claims, installation);
+    await settleEarlierRun(installation, claims, context);
+    const outcome = await runRecorded(prepared, context, claims);
+    if (request.deleteRecord && outcome.status === 'succeeded') await claims.remove(request.installation);
+    return outcome;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Stateless actions leave no record and need no lock (spec 101); everything else does. */
+async function leavesNoRecord(request: ActionRequest, installation: Installation | undefined): Promise<boolean> {
+  const record = installation === undefined ? undefined : lastModifying(installation);
+  const action = actionOf(request, installation);
+  if (['install', 'upgrade', 'uninstall'].includes(action) || (request.bundle ?? record) === undefined) return false;
+  const { bundle } = await bundleOf(request, record);
+  return traitsOf(bundle, action).stateless;
+}
+
+/** A run that never got an end is recorded as unknown before the next one; `prepareAction` let it pass only with --force. */
+async function settleEarlierRun(
+  installation: Installation | undefined,
+  claims: TargetClaims,
+  context: ActionContext,
+): Promise<void> {
+  const open = installation === undefined ? undefined : unsettled(installation);
+  if (open === undefined) return;
+  const { claim } = open;
+  await claims.saveResult(
+    claim.installation,
+    unknownResult(await claims.nextId(claim.installation), claim, context.clock.now()),
+  );
+}
+
+async function runRecorded(
+  prepared: PreparedAction,
+  context: ActionContext,
+  claims: TargetClaims,
+): Promise<ActionOutcome> {
+  const { claim } = prepared;
+  const record = async (document: (id: string, now: number) => Result): Promise<Result> => {
+    const result = document(await claims.nextId(claim.installation), context.clock.now());
+    await claims.saveResult(claim.installation, result);
+    return result;
+  };
+  await claims.saveClaim(claim);
+  const progress = { settled: false, driving: false };
+  try {
+    await record((id, now) => runningResult(id, claim, now));
+    return await executeAction(prepared, context, claims, progress);
+  } catch (error) {
+    // A full disk or a bug of ours: the run must not look as if it were going on for ever.
+    if (!progress.settled) {
+      await record((id, now) => unfinishedResult(id, claim, now, progress.driving, messageOf(error))).catch(
+        () => undefined,
+      );
+    }
+    if (error instanceof CnabError && progress.driving) throw asContactLost(error);
+    throw error;
+  }
+}
+
+/** Whatever the disk's trouble was called: once the driver has begun it is no longer "nothing ran, try again". */
+function asContactLost(error: CnabError): CnabError {
+  const { message, details, suggestions } = error;
+  return new CnabError('contact-lost', message, { details, suggestions, cause: error });
+}
