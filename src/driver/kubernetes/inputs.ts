@@ -1,0 +1,98 @@
+import type { EnvironmentVariable, InputFile, Operation } from '../driver.js';
+import { secretName } from './names.js';
+
+/**
+ * Where an operation's inputs travel: each piece is one key of one Secret. Keys are generated, because names and paths
+ * of a bundle need not be legal keys.
+ */
+export interface InputPlan {
+  readonly environment: readonly PlannedVariable[];
+  readonly files: readonly PlannedFile[];
+  readonly secrets: readonly PlannedSecret[];
+  /** Bytes of all files together: the sidecar copies them into memory. */
+  readonly fileBytes: number;
+}
+
+export interface PlannedVariable {
+  readonly name: string;
+  readonly secret: string;
+  readonly key: string;
+}
+
+export interface PlannedFile {
+  readonly file: InputFile;
+  readonly index: number;
+  /** In order; more than one where the content is larger than a Secret. Never empty: an empty file has one empty part. */
+  readonly parts: readonly { readonly secret: string; readonly key: string }[];
+}
+
+export interface PlannedSecret {
+  readonly name: string;
+  readonly entries: ReadonlyMap<string, Uint8Array>;
+}
+
+/** A Secret's content may have 1,048,576 bytes (k8s.io/api MaxSecretSize); a little is left for what admission adds. */
+export const SECRET_BYTES = 1_000_000;
+/** A kubelet keeps Secret volumes in memory and the sidecar copies them there once more. */
+export const MAX_FILES_BYTES = 32 * 1024 ** 2;
+
+interface Piece {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Pure: the same operation gives the same plan. */
+export function planInputs(operation: Pick<Operation, 'environment' | 'files'>, job: string): InputPlan {
+  const packer = new Packer(job);
+  const environment = operation.environment.map((variable: EnvironmentVariable, index) => {
+    const key = `e${index}`;
+    return { name: variable.name, key, secret: packer.add({ key, bytes: variable.value }) };
+  });
+  const files = operation.files.map((file, index) => {
+    const parts = pieces(file.content, index).map((piece) => ({ key: piece.key, secret: packer.add(piece) }));
+    return { file, index, parts };
+  });
+  const fileBytes = operation.files.reduce((sum, file) => sum + file.content.byteLength, 0);
+  return { environment, files, secrets: packer.secrets(), fileBytes };
+}
+
+export function inputSizeProblems(files: readonly InputFile[]): string[] {
+  const total = files.reduce((sum, file) => sum + file.content.byteLength, 0);
+  if (total <= MAX_FILES_BYTES) return [];
+  const [largest] = [...files].sort((a, b) => b.content.byteLength - a.content.byteLength);
+  return [
+    `the input files have ${total} bytes together, over the limit of ${MAX_FILES_BYTES}; the largest is ${largest?.source ?? ''} with ${largest?.content.byteLength ?? 0} bytes`,
+  ];
+}
+
+function pieces(content: Uint8Array, index: number): Piece[] {
+  if (content.byteLength <= SECRET_BYTES) return [{ key: `f${index}`, bytes: content }];
+  const count = Math.ceil(content.byteLength / SECRET_BYTES);
+  // Numbered with leading zeros, so that a shell's glob gives the parts in order.
+  return Array.from({ length: count }, (_, part) => ({
+    key: `f${index}.${String(part).padStart(4, '0')}`,
+    bytes: content.subarray(part * SECRET_BYTES, (part + 1) * SECRET_BYTES),
+  }));
+}
+
+/** First fit: few Secrets, and a piece is never split further. */
+class Packer {
+  readonly #bins: { size: number; readonly entries: Map<string, Uint8Array> }[] = [];
+
+  constructor(private readonly job: string) {}
+
+  add(piece: Piece): string {
+    let index = this.#bins.findIndex((bin) => bin.size + piece.bytes.byteLength <= SECRET_BYTES);
+    if (index < 0) index = this.#bins.push({ size: 0, entries: new Map() }) - 1;
+    const bin = this.#bins[index];
+    if (bin !== undefined) {
+      bin.size += piece.bytes.byteLength;
+      bin.entries.set(piece.key, piece.bytes);
+    }
+    return secretName(this.job, index);
+  }
+
+  secrets(): PlannedSecret[] {
+    return this.#bins.map((bin, index) => ({ name: secretName(this.job, index), entries: bin.entries }));
+  }
+}
