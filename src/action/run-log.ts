@@ -51,7 +51,7 @@ export class RunLog {
   async end(): Promise<RunLogEnd> {
     await this.#put(this.#mask.end());
     await this.#record(() => this.#handle.sync());
-    await this.#record(() => this.#handle.close());
+    await this.#handle.close().catch(() => undefined);
     if (this.#failure !== undefined) {
       return { warnings: [`the log of the run could not be recorded: ${this.#failure}`] };
     }
