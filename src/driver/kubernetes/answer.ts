@@ -1,0 +1,80 @@
+import type http from 'node:http';
+import { CnabError } from '../../errors.js';
+import { KubernetesError, printable, statusError } from './kubernetes-error.js';
+import type { Peer } from './kubernetes-error.js';
+
+export interface AnswerContext {
+  readonly doing: string;
+  readonly peer: Peer;
+  readonly now: number;
+}
+
+/** Error bodies are sentences; what is longer is not worth memory. */
+const ERROR_BODY_BYTES = 256 * 1024;
+
+/**
+ * The whole body, at most `limit` bytes. The signal destroys the socket and rejects with its reason.
+ * Rejects with RangeError-like `undefined`-free CnabError when it is larger, with the socket's error when it is cut.
+ */
+export async function readBody(
+  response: http.IncomingMessage,
+  limit: number,
+  signal: AbortSignal,
+  onTooLarge: 'reject' | 'cut',
+): Promise<Buffer> {
+  const onAbort = (): void => {
+    response.destroy(signal.reason as Error);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    signal.throwIfAborted();
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= limit) continue;
+      if (onTooLarge === 'cut') break;
+      throw new CnabError('unavailable', `the answer is larger than ${Math.round(limit / 1024 / 1024)} MiB`);
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    // Left before its end, the body would occupy the socket for ever.
+    if (!response.readableEnded) response.destroy();
+  }
+  return Buffer.concat(chunks).subarray(0, limit);
+}
+
+/** Rejects with KubernetesError unless the status is 2xx; then the body is untouched. */
+export async function refuseUnlessSuccess(
+  response: http.IncomingMessage,
+  context: AnswerContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const statusCode = response.statusCode ?? 0;
+  if (statusCode >= 200 && statusCode < 300) return;
+  const body = await readBody(response, ERROR_BODY_BYTES, signal, 'cut');
+  throw statusError({ statusCode, headers: response.headers, body }, context.doing, context.peer, context.now);
+}
+
+/** The body as JSON. Rejects with KubernetesError that says what came instead. */
+export async function readJson<T>(
+  response: http.IncomingMessage,
+  context: AnswerContext,
+  limit: number,
+  signal: AbortSignal,
+): Promise<T> {
+  const body = await readBody(response, limit, signal, 'reject');
+  const text = body.toString('utf8');
+  try {
+    return JSON.parse(text) as T;
+  } catch (cause) {
+    const type = printable(response.headers['content-type'] ?? 'no content type');
+    const what = text.trim() === '' ? 'an empty answer' : `${type}, not JSON (${body.length} bytes)`;
+    throw new KubernetesError('unavailable', `cannot ${context.doing}: ${context.peer.server} answered with ${what}`, {
+      suggestions: ['Is it the address of a Kubernetes API server? A login page or a proxy may answer in its place.'],
+      ...(response.statusCode === undefined ? {} : { statusCode: response.statusCode }),
+      cause,
+    });
+  }
+}

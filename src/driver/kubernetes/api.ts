@@ -1,0 +1,237 @@
+import type http from 'node:http';
+import { systemClock } from '../clock.js';
+import type { Clock } from '../clock.js';
+import { querySuffix } from './api-path.js';
+import type { Query } from './api-path.js';
+import { readJson, refuseUnlessSuccess } from './answer.js';
+import type { AnswerContext } from './answer.js';
+import type { Connection } from './connection.js';
+import { withDeadline } from './deadline.js';
+import { isNotFound, KubernetesError, toKubernetesError } from './kubernetes-error.js';
+import { ExchangeError, send } from './request.js';
+import type { HttpRequest } from './request.js';
+import { RETRY_IDEMPOTENT, RETRY_UNSENT, retrying } from './retry.js';
+import type { RetryRule } from './retry.js';
+import { parseWarnings } from './warning-header.js';
+
+export interface CallOptions {
+  /** For messages, an infinitive: `create job app-x in namespace y`. */
+  readonly doing: string;
+  readonly signal: AbortSignal;
+  /** One attempt, from credentials to the last byte of the answer; default 30 s. */
+  readonly timeoutMs?: number;
+  readonly query?: Query;
+}
+
+export interface CreateOptions<T> extends CallOptions {
+  /**
+   * Whether an object of that name that is already there is the one that was to be created. Asked when a first
+   * attempt broke without an answer and the second one says AlreadyExists; without it that is an error.
+   */
+  readonly isOurs?: (existing: T) => boolean;
+}
+
+export interface Created<T> {
+  readonly object: T;
+  /** Texts of the answer's Warning headers (admission, deprecation, PodSecurity). */
+  readonly warnings: readonly string[];
+}
+
+export interface DeleteOptions extends CallOptions {
+  /** `background` lets the garbage collector remove what the object owns; default. */
+  readonly propagation?: 'background' | 'foreground' | 'orphan';
+  /** Only the object with this UID; another one of the same name gives a 409. */
+  readonly uid?: string;
+  readonly gracePeriodSeconds?: number;
+}
+
+export interface KubernetesList<T> {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items: readonly T[];
+}
+
+export interface ServerVersion {
+  readonly major: number;
+  readonly minor: number;
+  readonly gitVersion: string;
+}
+
+export interface KubernetesApiOptions {
+  readonly clock?: Clock;
+  /** In [0, 1), for the jitter of pauses. */
+  readonly random?: () => number;
+  /** Largest answer that is read into memory; default 32 MiB. */
+  readonly maxBodyBytes?: number;
+}
+
+/**
+ * The few REST calls that a run needs, over one connection, as plain JSON (no model classes).
+ *
+ * Every call rejects with KubernetesError (a CnabError), with AbortError when its signal is aborted, and never hangs
+ * longer than its attempts' time-outs and pauses. Reads and deletions are tried again after broken connections, 429
+ * and 5xx; a creation only where the server cannot have acted or asked to try again.
+ */
+export class KubernetesApi {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly random: () => number;
+  private readonly maxBodyBytes: number;
+
+  constructor(connection: Connection, options: KubernetesApiOptions = {}) {
+    this.connection = connection;
+    this.clock = options.clock ?? systemClock;
+    this.random = options.random ?? Math.random;
+    this.maxBodyBytes = options.maxBodyBytes ?? 32 * 1024 * 1024;
+  }
+
+  async get<T>(path: string, options: CallOptions): Promise<T> {
+    return (await this.json<T>('GET', path, options, undefined, RETRY_IDEMPOTENT)).object;
+  }
+
+  /** All pages of a collection, and the resource version of the last one. */
+  async list<T>(path: string, options: CallOptions): Promise<KubernetesList<T>> {
+    const items: T[] = [];
+    let next: string | undefined;
+    for (;;) {
+      const query = { limit: 500, ...options.query, ...(next === undefined ? {} : { continue: next }) };
+      const page: Partial<KubernetesList<T>> = await this.get(path, { ...options, query });
+      // An empty collection may come as `null` (Go's nil slice).
+      items.push(...(page.items ?? []));
+      next = page.metadata?.continue;
+      if (!next) return { metadata: page.metadata ?? {}, items };
+    }
+  }
+
+  async create<T>(path: string, body: object, options: CreateOptions<T>): Promise<Created<T>> {
+    let broken = false;
+    const rule: RetryRule = (error) => {
+      if (error instanceof KubernetesError && error.maybeApplied) {
+        broken = true;
+        return options.isOurs !== undefined;
+      }
+      return RETRY_UNSENT(error);
+    };
+    try {
+      return await this.json<T>('POST', path, options, body, rule);
+    } catch (error) {
+      const name = (body as { metadata?: { name?: string } }).metadata?.name;
+      const exists = error instanceof KubernetesError && error.reason === 'AlreadyExists';
+      if (!broken || !exists || name === undefined || options.isOurs === undefined) throw error;
+      const object = await this.get<T>(`${path}/${encodeURIComponent(name)}`, {
+        doing: options.doing,
+        signal: options.signal,
+      });
+      if (!options.isOurs(object)) throw error;
+      return { object, warnings: [] };
+    }
+  }
+
+  /** Resolves to false when the object was not there. */
+  async delete(path: string, options: DeleteOptions): Promise<boolean> {
+    const policy = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' }[
+      options.propagation ?? 'background'
+    ];
+    const body = {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      propagationPolicy: policy,
+      ...(options.uid === undefined ? {} : { preconditions: { uid: options.uid } }),
+      ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
+    };
+    try {
+      await this.json('DELETE', path, options, body, RETRY_IDEMPOTENT);
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  async serverVersion(options: Omit<CallOptions, 'query'>): Promise<ServerVersion> {
+    const version = await this.get<{ major?: unknown; minor?: unknown; gitVersion?: unknown }>('/version', options);
+    // Managed clusters answer with a minor of `29+`.
+    const major = Number.parseInt(String(version.major), 10);
+    const minor = Number.parseInt(String(version.minor), 10);
+    if (Number.isNaN(major) || Number.isNaN(minor)) {
+      throw new KubernetesError(
+        'unavailable',
+        `cannot ${options.doing}: ${this.connection.server} does not say its version; is it a Kubernetes API server?`,
+      );
+    }
+    return { major, minor, gitVersion: String(version.gitVersion ?? `v${major}.${minor}`) };
+  }
+
+  /**
+   * Opens an answer that is read as it comes (log, watch): resolves with a 200 or 204, rejects for every other status.
+   * One attempt, but for one more after a 401 with fresh credentials and after a stale socket.
+   * `timeoutMs` ends with the headers; the caller watches over the body and must consume or destroy it.
+   */
+  async stream(path: string, options: CallOptions): Promise<http.IncomingMessage> {
+    return this.attempt('GET', options, async (signal) => {
+      const response = await send(this.connection, { method: 'GET', path: path + querySuffix(options.query), signal });
+      await refuseUnlessSuccess(response, this.answerContext(options), signal);
+      return response;
+    });
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  private json<T>(
+    method: HttpRequest['method'],
+    path: string,
+    options: CallOptions,
+    body: object | undefined,
+    rule: RetryRule,
+  ): Promise<Created<T>> {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const request = {
+      method,
+      path: path + querySuffix(options.query),
+      ...(bytes === undefined ? {} : { body: bytes, headers: { 'content-type': 'application/json' } }),
+    };
+    const { clock, random } = this;
+    return retrying({ clock, random, signal: options.signal, rule }, () =>
+      this.attempt(method, options, async (signal) => {
+        const response = await send(this.connection, { ...request, signal });
+        const context = this.answerContext(options);
+        await refuseUnlessSuccess(response, context, signal);
+        const warnings = parseWarnings(response.headers.warning);
+        return { object: await readJson<T>(response, context, this.maxBodyBytes, signal), warnings };
+      }),
+    );
+  }
+
+  /** One exchange within its time, with the errors translated; again at once after a 401 and after a stale socket. */
+  private async attempt<T>(
+    method: HttpRequest['method'],
+    options: CallOptions,
+    exchange: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const once = (): Promise<T> => withDeadline(this.clock, options.timeoutMs ?? 30_000, options.signal, exchange);
+    try {
+      try {
+        return await once();
+      } catch (error) {
+        if (error instanceof ExchangeError && error.stale && method !== 'POST') return await once();
+        if (!(error instanceof KubernetesError) || error.statusCode !== 401) throw error;
+        await this.connection.refresh(options.signal);
+        return await once();
+      }
+    } catch (error) {
+      throw this.translate(error, method, options.doing);
+    }
+  }
+
+  private translate(error: unknown, method: HttpRequest['method'], doing: string): unknown {
+    const translated = toKubernetesError(error, doing, this.connection);
+    const unsure = method !== 'GET' && !(error instanceof ExchangeError && !error.sent);
+    if (!unsure || !(translated instanceof KubernetesError) || translated.statusCode !== undefined) return translated;
+    return translated.asMaybeApplied();
+  }
+
+  private answerContext(options: CallOptions): AnswerContext {
+    return { doing: options.doing, peer: this.connection, now: this.clock.now() };
+  }
+}
