@@ -1,0 +1,187 @@
+# The `outputs` sidecar: brings the inputs, waits for the end of the invocation, writes the wanted outputs to its log.
+#
+# The lines that it writes are described in grammar.ts, the story around them in docs/outputs-protocol.md.
+# POSIX sh for busybox (1.36 and later) and for dash or bash with coreutils and awk. Settings: sidecar.ts.
+# CNAB_ROOT is empty in a pod; elsewhere it is put before the three folders.
+
+# What tools and the shell have to say would reach the same log as the frames, in the middle of a line.
+exec 2>/dev/null
+# First of all: PID 1 without a trap ignores SIGTERM, and the invocation may be over at any moment. It may be sent
+# more than once (a restarted kubelet does), so it sets a flag and starts nothing.
+ended=
+trap 'ended=1' TERM
+
+LC_ALL=C
+export LC_ALL
+umask 077
+set -f
+
+outputs=$CNAB_ROOT/cnab/app/outputs
+inputs=$CNAB_ROOT/cnab-in
+files=$CNAB_ROOT/cnab-files
+scratch=$files/.cnab
+block_bytes=1048576
+# Characters of base64 in a line: 9216 bytes. With all around it a line is below the 16 KiB at which runtimes cut.
+line_chars=12288
+# Seconds between two signs of life.
+beat=${CNAB_BEAT:-15}
+
+# Writes one frame. printf is a builtin: one write(2), well below PIPE_BUF.
+say() {
+  printf 'CNABO1 %s %s %s .\n' "$CNAB_RUN" "$start" "$*"
+}
+
+# Says why it cannot work, and leaves before the invocation starts. The kubelet will start it again.
+give_up() {
+  say fault "$1" "$2"
+  exit 1
+}
+
+# How often the sidecar was started in this pod; the scratch folder outlives the container.
+start=1
+if ! mkdir -p "$scratch"; then give_up scratch mkdir; fi
+if [ -s "$scratch/start" ] && read -r start < "$scratch/start"; then start=$((start + 1)); fi
+if ! printf '%s\n' "$start" > "$scratch/start"; then give_up scratch write; fi
+
+# A shell image that lacks a tool must not be found out after the bundle has run. Each is tried the way it is used.
+: > "$scratch/probe"
+[ "$(printf abc | base64 -w 4 | awk -v head=x '{ print head NR - 1 $0 }')" = x0YWJj ] || give_up tool base64
+[ "$(sha256sum < "$scratch/probe" | cut -c 1-8)" = e3b0c442 ] || give_up tool sha256sum
+[ "$(stat -c '%s' "$scratch/probe")" = 0 ] || give_up tool stat
+dd if="$scratch/probe" of="$scratch/block" bs=1 skip=0 count=1 || give_up tool dd
+
+# Puts the inputs in place: file i of its parts f<i>.0, f<i>.1, …; CNAB_INPUTS has `mode:parts` for each.
+# Once only: when a restarted sidecar comes here again, the invocation may have written to them.
+place_inputs() {
+  i=0
+  for input in $CNAB_INPUTS; do
+    mode=${input%:*}
+    parts=${input#*:}
+    : > "$files/f$i" || give_up input "$i"
+    part=0
+    while [ "$part" -lt "$parts" ]; do
+      cat < "$inputs/f$i.$part" >> "$files/f$i" || give_up input "$i"
+      part=$((part + 1))
+    done
+    chmod "$mode" "$files/f$i" || give_up input "$i"
+    i=$((i + 1))
+  done
+}
+
+if ! [ -e "$scratch/placed" ]; then
+  place_inputs
+  : > "$scratch/placed"
+fi
+say hello "$CNAB_WANTED"
+# The postStart hook waits for this file, and the kubelet for the hook before it starts the invocation.
+: > "$scratch/ready"
+
+# One second at a time: a signal between the test and the sleep is then seen a second later, not at the next beat.
+# Not in the foreground, because a trap runs only when the command before it has ended.
+seconds=0
+while [ -z "$ended" ]; do
+  sleep 1 > /dev/null &
+  wait $!
+  seconds=$((seconds + 1))
+  [ $((seconds % beat)) -ne 0 ] || say beat
+done
+say ended
+
+# Beats while big files are hashed. Ended before any data line is written: awk's output is not atomic.
+beating() {
+  while sleep "$beat" > /dev/null; do say beat; done
+}
+
+# Finds out what is at the wanted path $1 and sets `found` (the words of its entry without a digest) and `file`.
+# Nothing is opened here, and no symbolic link is followed: the test of each component comes before its use.
+# The writers are dead by now, so nothing changes between the two.
+find_output() {
+  rest=$1
+  file=$outputs
+  while :; do
+    # A folder that cannot be entered hides what is in it; `test -x` is no answer, it says yes to every root.
+    if ! (cd "$file"); then found=unreadable && return; fi
+    file=$file/${rest%%/*}
+    case $rest in
+      */*) rest=${rest#*/} ;;
+      *) break ;;
+    esac
+    if [ -L "$file" ]; then found='special link-above' && return; fi
+    if ! [ -d "$file" ]; then found=missing && return; fi
+  done
+  if [ -L "$file" ]; then found='special symlink'
+  elif [ -f "$file" ]; then found=file
+  elif [ -d "$file" ]; then found='special directory'
+  elif [ -p "$file" ]; then found='special fifo'
+  elif [ -S "$file" ]; then found='special socket'
+  elif [ -b "$file" ] || [ -c "$file" ]; then found='special device'
+  elif [ -e "$file" ]; then found='special other'
+  else found=missing
+  fi
+}
+
+# The same with the digest: sets `entry`, the words of the frame. Sizes are judged before a byte is read, because a
+# sparse file of 1 TiB costs its writer nothing and us an hour.
+total=0
+describe_output() {
+  find_output "$1"
+  entry=$found
+  [ "$found" = file ] || return 0
+  if ! size=$(stat -c '%s' "$file"); then entry=unreadable && return 0; fi
+  if [ "$size" -gt "$CNAB_MAX_FILE" ] || [ "$size" -gt $((CNAB_MAX_TOTAL - total)) ]; then
+    entry="large $size"
+    return 0
+  fi
+  if ! sum=$(sha256sum < "$file"); then entry=unreadable && return 0; fi
+  total=$((total + size))
+  entry="file $size ${sum%% *}"
+}
+
+# Sends the file number $1 of size $2 at $file, block by block: one process chain for each MiB (35 MB/s; one for each
+# line is 1 MB/s). A block is copied first, so that its digest and its lines are of the same bytes.
+send_file() {
+  before=$(stat -c '%s %Y %Z' "$file")
+  blocks=$((($2 + block_bytes - 1) / block_bytes))
+  b=0
+  while [ "$b" -lt "$blocks" ]; do
+    dd if="$file" of="$scratch/block" bs=$block_bytes skip="$b" count=1
+    bytes=$(stat -c '%s' "$scratch/block")
+    sum=$(sha256sum < "$scratch/block")
+    [ "$bytes" -gt 0 ] || break
+    lines=$(((bytes + line_chars / 4 * 3 - 1) / (line_chars / 4 * 3)))
+    say block "$1" "$b" "$bytes" "$lines" "${sum%% *}"
+    base64 -w $line_chars < "$scratch/block" |
+      awk -v head="CNABO1 $CNAB_RUN $start data $1 $b " '{ print head NR - 1 " " $0 " ." }'
+    b=$((b + 1))
+  done
+  [ "$(stat -c '%s %Y %Z' "$file")" = "$before" ] || say changed "$1"
+}
+
+# The manifest, before any data: the reader checks limits and disk before it stores a byte.
+beating &
+beater=$!
+: > "$scratch/manifest"
+i=0
+while [ "$i" -lt "$CNAB_WANTED" ]; do
+  # The value is a path with any bytes in it; it is expanded once and never evaluated.
+  eval "path=\$CNAB_WANTED_$i"
+  describe_output "$path"
+  printf '%s\n' "entry $i $entry" >> "$scratch/manifest"
+  i=$((i + 1))
+done
+kill "$beater"
+wait "$beater"
+while read -r entry; do say "$entry"; done < "$scratch/manifest"
+sum=$(sha256sum < "$scratch/manifest")
+manifest=${sum%% *}
+say manifest "$CNAB_WANTED" "$manifest"
+
+i=0
+while read -r _ i kind size _; do
+  [ "$kind" = file ] || continue
+  eval "path=\$CNAB_WANTED_$i"
+  file=$outputs/$path
+  send_file "$i" "$size"
+done < "$scratch/manifest"
+say end "$manifest"
+exit 0
