@@ -45,7 +45,7 @@ if ! printf '%s\n' "$start" > "$scratch/start"; then give_up scratch write; fi
 
 # A shell image that lacks a tool must not be found out after the bundle has run. Each is tried the way it is used.
 : > "$scratch/probe"
-[ "$(printf abc | base64 -w 4 | awk -v head=x '{ print head NR - 1 $0 }')" = x0YWJj ] || give_up tool base64
+[ "$(printf abc | base64 -w 4 | awk -v head=x '{ print head (NR - 1) $0 }')" = x0YWJj ] || give_up tool base64
 [ "$(sha256sum < "$scratch/probe" | cut -c 1-8)" = e3b0c442 ] || give_up tool sha256sum
 [ "$(stat -c '%s' "$scratch/probe")" = 0 ] || give_up tool stat
 dd if="$scratch/probe" of="$scratch/block" bs=1 skip=0 count=1 || give_up tool dd
@@ -89,7 +89,11 @@ say ended
 
 # Beats while big files are hashed. Ended before any data line is written: awk's output is not atomic.
 beating() {
-  while sleep "$beat" > /dev/null; do say beat; done
+  seconds=0
+  while sleep 1 > /dev/null; do
+    seconds=$((seconds + 1))
+    [ $((seconds % beat)) -ne 0 ] || say beat
+  done
 }
 
 # Finds out what is at the wanted path $1 and sets `found` (the words of its entry without a digest) and `file`.
@@ -99,6 +103,7 @@ find_output() {
   rest=$1
   file=$outputs
   while :; do
+    if ! [ -d "$file" ]; then found=missing && return; fi
     # A folder that cannot be entered hides what is in it; `test -x` is no answer, it says yes to every root.
     if ! (cd "$file"); then found=unreadable && return; fi
     file=$file/${rest%%/*}
@@ -107,7 +112,6 @@ find_output() {
       *) break ;;
     esac
     if [ -L "$file" ]; then found='special link-above' && return; fi
-    if ! [ -d "$file" ]; then found=missing && return; fi
   done
   if [ -L "$file" ]; then found='special symlink'
   elif [ -f "$file" ]; then found=file
@@ -151,7 +155,7 @@ send_file() {
     lines=$(((bytes + line_chars / 4 * 3 - 1) / (line_chars / 4 * 3)))
     say block "$1" "$b" "$bytes" "$lines" "${sum%% *}"
     base64 -w $line_chars < "$scratch/block" |
-      awk -v head="CNABO1 $CNAB_RUN $start data $1 $b " '{ print head NR - 1 " " $0 " ." }'
+      awk -v head="CNABO1 $CNAB_RUN $start data $1 $b " '{ print head (NR - 1) " " $0 " ." }'
     b=$((b + 1))
   done
   [ "$(stat -c '%s %Y %Z' "$file")" = "$before" ] || say changed "$1"
