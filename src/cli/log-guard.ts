@@ -55,7 +55,8 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u20
  * In CI also everything invisible: .NET compares text without ignorable characters, so a soft hyphen inside
  * `##vso[` does not stop the agent from finding it.
  */
-const CONTROL_OR_HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const CONTROL_OR_HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 /** Colours and "clear to the end of the line", which tools print everywhere: dropped, not shown. */
 const HARMLESS_SEQUENCE = /\u001b\[[\d;:]{0,32}[mK]/g;
 const CUT_SEQUENCE = /\u001b(?:\[[\d;:]{0,32})?$/;
@@ -86,7 +87,10 @@ class Controls {
       }
     }
     // A carriage return lets a line overwrite what stands there, and CI systems end a line at it: it ends a line here.
-    return text.replace(/\r+\n?/g, '\n').replace(HARMLESS_SEQUENCE, '').replace(this.dangerous, visible);
+    return text
+      .replace(/\r+\n?/g, '\n')
+      .replace(HARMLESS_SEQUENCE, '')
+      .replace(this.dangerous, visible);
   }
 }
 
@@ -109,10 +113,13 @@ class LineStarts {
     }
     const inside = this.audience === 'marked';
     const shown = text
-      .replace(/(^|\n)([^\S\n]*)(::|##(?=\[|vso\[|teamcity\[))/gi, (all, newline: string, blanks: string, marker: string, at) => {
-        if (newline === '' && !(at === 0 && this.atStart)) return all;
-        return `${newline}${blanks}${inside && marker === '::' ? ': :' : ` ${marker}`}`;
-      })
+      .replace(
+        /(^|\n)([^\S\n]*)(::|##(?=\[|vso\[|teamcity\[))/gi,
+        (all, newline: string, blanks: string, marker: string, at) => {
+          if (newline === '' && !(at === 0 && this.atStart)) return all;
+          return `${newline}${blanks}${inside && marker === '::' ? ': :' : ` ${marker}`}`;
+        },
+      )
       .replace(/##(?=\[|vso\[|teamcity\[)/gi, inside ? '## ' : '##');
     const tail = text.slice(text.lastIndexOf('\n') + 1);
     this.atStart = (this.atStart || text.includes('\n')) && /^[^\S\n]*$/.test(tail);

@@ -4,7 +4,9 @@ import { audienceOf, logGuard, safeLine, safeText, type Audience } from '../../s
 
 function shown(audience: Audience, ...chunks: (string | Uint8Array)[]): string {
   const guard = logGuard(audience);
-  return chunks.map((chunk) => guard.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)).join('') + guard.end();
+  return (
+    chunks.map((chunk) => guard.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)).join('') + guard.end()
+  );
 }
 
 describe('log guard', () => {
@@ -37,7 +39,11 @@ describe('log guard', () => {
   describe('in CI', () => {
     const rows: readonly [string, string, string][] = [
       ['puts a space before ::', '::set-output name=a::b\n', ' ::set-output name=a::b\n'],
-      ['puts a space before ##[ and ##vso[', '##[error]x\n##vso[task.complete]y\n', ' ##[error]x\n ##vso[task.complete]y\n'],
+      [
+        'puts a space before ##[ and ##vso[',
+        '##[error]x\n##vso[task.complete]y\n',
+        ' ##[error]x\n ##vso[task.complete]y\n',
+      ],
       ['sees the marker behind blanks', 'x\n \t ::a::b', 'x\n \t  ::a::b'],
       ['sees the marker behind a colour', '\u001b[0m::a::b', ' ::a::b'],
       ['sees the marker inside a colour', ':\u001b[0m:a::b', ' ::a::b'],
@@ -58,21 +64,60 @@ describe('log guard', () => {
   });
 
   it('gives the same text however the stream is cut', () => {
-    const piece = fc.constantFrom('::', ':', '#', '##', '##[', 'vso[', 'teamcity[', ' ', '\n', '\r', '\u001b', '\u001b[0m', '[1', 'm', 'a', 'ü', '\u00ad', '\u009b');
+    const piece = fc.constantFrom(
+      '::',
+      ':',
+      '#',
+      '##',
+      '##[',
+      'vso[',
+      'teamcity[',
+      ' ',
+      '\n',
+      '\r',
+      '\u001b',
+      '\u001b[0m',
+      '[1',
+      'm',
+      'a',
+      'ü',
+      '\u00ad',
+      '\u009b',
+    );
     const audience = fc.constantFrom<Audience>('terminal', 'wrapped', 'ci', 'marked');
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(80), { maxLength: 8 }), audience, (pieces, cuts, who) => {
-        const bytes = Buffer.from(pieces.join(''));
-        const at = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b), bytes.length];
-        const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
-        assert.equal(shown(who, ...chunks), shown(who, bytes));
-      }),
+      fc.property(
+        fc.array(piece, { maxLength: 30 }),
+        fc.array(fc.nat(80), { maxLength: 8 }),
+        audience,
+        (pieces, cuts, who) => {
+          const bytes = Buffer.from(pieces.join(''));
+          const at = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b), bytes.length];
+          const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+          assert.equal(shown(who, ...chunks), shown(who, bytes));
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it('never lets a control character or a command at the start of a line through in CI', () => {
-    const piece = fc.constantFrom('::', ':', '##', '##[', '##vso[', ' ', '\n', '\r', '\u001b', '\u001b[m', '\u0085', 'a', '\u200b', '\u000b');
+    const piece = fc.constantFrom(
+      '::',
+      ':',
+      '##',
+      '##[',
+      '##vso[',
+      ' ',
+      '\n',
+      '\r',
+      '\u001b',
+      '\u001b[m',
+      '\u0085',
+      'a',
+      '\u200b',
+      '\u000b',
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
         const text = shown('marked', pieces.join(''));

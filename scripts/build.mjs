@@ -1,0 +1,118 @@
+// Bundles src/ into lib/: one CommonJS file for the program and one for each heavy library.
+//
+// Node 20 has no compile cache for ES modules, and a CommonJS file starts fastest there. Heavy libraries stand apart so
+// that a command that does not use one never reads it: they are loaded at their first import(), and our own code stays
+// in a single file, so that no class exists twice.
+import { build } from 'esbuild';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const lib = join(root, 'lib');
+const sources = readdirSync(join(root, 'src'), { recursive: true }).map(String).sort();
+
+/** The names that src takes from the cluster client as values; types cost nothing. */
+function valuesOf(library) {
+  const names = sources
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [
+      ...readFileSync(join(root, 'src', file), 'utf8').matchAll(
+        new RegExp(`import \\{([^}]*)\\} from '${library}'`, 'g'),
+      ),
+    ])
+    .flatMap((match) => match[1].split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !name.startsWith('type '));
+  return [...new Set(names)].sort();
+}
+
+const clusterClient = valuesOf('@kubernetes/client-node');
+const vendors = {
+  // ajv-formats builds code with ajv's own classes, so both must come from one copy.
+  ajv: `const ajv = require('ajv'); ajv.__formats = require('ajv-formats'); module.exports = ajv;`,
+  'ajv-formats': `module.exports = require('./ajv.cjs').__formats;`,
+  'js-yaml': `module.exports = require('js-yaml');`,
+  'jsonc-parser': `export * from 'jsonc-parser';`,
+  ora: `export { default } from 'ora';`,
+  '@kubernetes/client-node':
+    clusterClient.length > 0 ? `export { ${clusterClient.join(', ')} } from '@kubernetes/client-node';` : '',
+};
+const fileOf = (library) => `./${library.replace(/^@/, '').replace('/', '-')}.cjs`;
+
+const common = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  minifySyntax: true,
+  logLevel: 'warning',
+  // import.meta.url does not exist in CommonJS; source files find their neighbours (scripts) by it.
+  define: { 'import.meta.url': '__moduleUrl' },
+  banner: { js: `const __moduleUrl = require('node:url').pathToFileURL(__filename).href;` },
+};
+
+const apart = {
+  name: 'libraries-apart',
+  setup(builder) {
+    builder.onResolve({ filter: /^[@a-z]/ }, ({ path }) =>
+      path in vendors ? { path: fileOf(path), external: true } : undefined,
+    );
+  },
+};
+
+const lean = {
+  name: 'lean-cluster-client',
+  setup(builder) {
+    // The generated API classes have no side effects, but their package does not say so.
+    builder.onResolve({ filter: /\/gen\/|^\.\/gen/ }, async (args) => {
+      if (args.pluginData === 'seen' || !args.importer.includes('client-node')) return undefined;
+      const found = await builder.resolve(args.path, {
+        resolveDir: args.resolveDir,
+        kind: args.kind,
+        importer: args.importer,
+        pluginData: 'seen',
+      });
+      return { ...found, sideEffects: false };
+    });
+    // node-fetch 2 brings its own URL with 250 KB of tables; Node has had one for years.
+    builder.onResolve({ filter: /^whatwg-url$/ }, () => ({ path: 'whatwg-url', namespace: 'shim' }));
+    builder.onLoad({ filter: /.*/, namespace: 'shim' }, () => ({
+      contents: 'module.exports = { URL: globalThis.URL };',
+    }));
+  },
+};
+
+async function bundle(library, contents) {
+  if (contents === '') return;
+  await build({
+    ...common,
+    stdin: { contents, resolveDir: root, sourcefile: `${library}.js` },
+    outfile: join(lib, fileOf(library)),
+    plugins: [lean],
+    external: ['./ajv.cjs'],
+    minifyWhitespace: true,
+    minifyIdentifiers: true,
+  });
+}
+
+rmSync(lib, { recursive: true, force: true });
+mkdirSync(lib, { recursive: true });
+// package.json says "module" for src and bin; lib/*.cjs says otherwise by its ending.
+await Promise.all([
+  build({
+    ...common,
+    entryPoints: [join(root, 'src/main.ts')],
+    outfile: join(lib, 'main.cjs'),
+    plugins: [apart],
+    // Only asked for when the framework meets TypeScript, which lib/ has none of.
+    external: ['typescript', 'ts-node', 'tsx'],
+  }),
+  ...Object.entries(vendors).map(([library, contents]) => bundle(library, contents)),
+]);
+
+const scripts = sources.filter((file) => file.endsWith('.sh'));
+if (new Set(scripts.map((file) => basename(file))).size !== scripts.length) {
+  throw new Error(`two shell scripts in src share a name: ${scripts.join(', ')}`);
+}
+for (const file of scripts) cpSync(join(root, 'src', file), join(lib, basename(file)));

@@ -1,0 +1,128 @@
+import type { Command } from '@oclif/core/command';
+import { Config } from '@oclif/core/config';
+import { normalizeArgv } from '@oclif/core/help';
+import { settings } from '@oclif/core/settings';
+import type { Json } from '../bundle/bundle.js';
+import { CnabError } from '../errors.js';
+import type { BaseCommand } from './base-command.js';
+import { SUCCEEDED, type ExitCode } from './exit-codes.js';
+import { document, jsonText, yamlText, type Format } from './format.js';
+import { CnabHelp } from './help.js';
+import { audienceOf, safeText } from './log-guard.js';
+import { errorJson, failureOf } from './report.js';
+import { processSurroundings, type Surroundings } from './surroundings.js';
+import { nearest, usageError } from './usage.js';
+import { tolerateLostReader, write } from './write.js';
+
+type CommandClass = (new (argv: string[], config: Config) => BaseCommand) & Pick<Command.Class, 'flags' | 'baseFlags'>;
+
+/**
+ * Finds the command and runs it. Resolves with the exit code and never rejects: the one place where errors are shown.
+ * `root` is the folder of package.json.
+ */
+export async function runCli(argv: readonly string[], root: string, overrides: object = {}): Promise<ExitCode> {
+  const surroundings = processSurroundings();
+  tolerateLostReader(surroundings.stdout);
+  tolerateLostReader(surroundings.stderr);
+  // Without this, NODE_ENV=test or development makes the framework look for TypeScript.
+  settings.enableAutoTranspile = false;
+  let command: BaseCommand | undefined;
+  let version = '';
+  let name = '';
+  try {
+    const config = await Config.load({ root, ...overrides });
+    version = config.version;
+    const [id = '', ...rest] = normalizeArgv(config, [...argv]);
+    if (wantsHelp(argv)) return await showHelp(config, argv);
+    if (argv[0] === '--version' || argv[0] === '-V')
+      return await runCli(['version', ...argv.slice(1)], root, overrides);
+    const found = config.findCommand(id);
+    if (!found && config.findTopic(id)) return await showHelp(config, id.split(':'));
+    if (!found) throw unknownCommand(argv, config);
+    name = id.replaceAll(':', ' ');
+    const commandClass = (await found.load()) as unknown as CommandClass;
+    command = new commandClass(rest, config);
+    return await run(command, name, commandClass);
+  } catch (thrown) {
+    return await report(thrown, { argv, name, version, command, surroundings });
+  }
+}
+
+async function run(command: BaseCommand, name: string, commandClass: CommandClass): Promise<ExitCode> {
+  try {
+    return await command.run();
+  } catch (thrown) {
+    const flagNames = Object.keys({ ...commandClass.baseFlags, ...commandClass.flags });
+    throw usageError(thrown, name, flagNames) ?? thrown;
+  }
+}
+
+interface ReportContext {
+  readonly argv: readonly string[];
+  readonly name: string;
+  readonly version: string;
+  readonly command: BaseCommand | undefined;
+  readonly surroundings: Surroundings;
+}
+
+/** Shows an error on stderr and, where a document is wanted, as the one document on stdout. */
+async function report(thrown: unknown, context: ReportContext): Promise<ExitCode> {
+  const { stdout, stderr, env } = context.surroundings;
+  const own = context.argv.slice(0, indexOrEnd(context.argv, '--'));
+  const debug = own.includes('--debug') || /^(?:1|true|yes|on)$/i.test(env['CNAB_DEBUG'] ?? '');
+  const failure = failureOf(thrown, { debug, version: context.version });
+  try {
+    const format = wantedFormat(own, env);
+    if (format !== 'table') {
+      const fallback: Json = document(context.name, { error: errorJson(thrown, failure.exitCode) });
+      const body = context.command?.failureDocument(thrown, failure.exitCode) ?? fallback;
+      await write(stdout, format === 'json' ? jsonText(body) : yamlText(body));
+    }
+    await write(stderr, `${safeText(failure.text, audienceOf(env))}\n`);
+  } catch {
+    // Nobody can be told; the exit code still says it.
+  }
+  return failure.exitCode;
+}
+
+/** The format that the command line asks for, also when it could not be parsed. */
+export function wantedFormat(argv: readonly string[], env: Surroundings['env']): Format {
+  let wanted = argv.includes('--json') ? 'json' : undefined;
+  argv.forEach((arg, index) => {
+    const match = /^(?:--output(?:=(.*))?|-o=?(.*))$/s.exec(arg);
+    if (match) wanted ??= (match[1] ?? match[2] ?? '') || argv[index + 1];
+  });
+  wanted ??= /^(?:1|true|yes|on)$/i.test(env['CNAB_JSON'] ?? '') ? 'json' : env['CNAB_OUTPUT'];
+  return wanted === 'json' || wanted === 'yaml' ? wanted : 'table';
+}
+
+function wantsHelp(argv: readonly string[]): boolean {
+  const own = argv.slice(0, indexOrEnd(argv, '--'));
+  return argv.length === 0 || argv[0] === 'help' || own.includes('--help') || own.includes('-h');
+}
+
+async function showHelp(config: Config, argv: readonly string[]): Promise<ExitCode> {
+  const subject = argv[0] === 'help' ? argv.slice(1) : argv;
+  const words = subject.filter((arg) => !arg.startsWith('-'));
+  if (words.length > 0) {
+    const [id = ''] = normalizeArgv(config, [...words]);
+    if (!config.findCommand(id) && !config.findTopic(id)) throw unknownCommand(words, config);
+  }
+  await new CnabHelp(config).showHelp(normalizeArgv(config, [...words]));
+  return SUCCEEDED;
+}
+
+function unknownCommand(argv: readonly string[], config: Config): CnabError {
+  const known = config.commandIDs.map((id) => id.replaceAll(':', ' '));
+  const words = argv.filter((arg) => !arg.startsWith('-'));
+  const near = nearest(words.slice(0, 2).join(' '), known) ?? nearest(words[0] ?? '', known);
+  const given = JSON.stringify(words[0] ?? argv[0] ?? '');
+  return new CnabError('invalid', `there is no command ${given}`, {
+    suggestions: [near === undefined ? 'see: cnab --help' : `did you mean: cnab ${near}`],
+  });
+}
+
+function indexOrEnd(argv: readonly string[], what: string): number {
+  const index = argv.indexOf(what);
+  return index === -1 ? argv.length : index;
+}
