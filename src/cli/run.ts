@@ -1,6 +1,5 @@
 import type { Command } from '@oclif/core/command';
 import { Config } from '@oclif/core/config';
-import { normalizeArgv } from '@oclif/core/help';
 import { settings } from '@oclif/core/settings';
 import type { Json } from '../bundle/bundle.js';
 import { CnabError } from '../errors.js';
@@ -32,7 +31,7 @@ export async function runCli(argv: readonly string[], root: string, overrides: o
   try {
     const config = await Config.load({ root, ...overrides });
     version = config.version;
-    const [id = '', ...rest] = normalizeArgv(config, [...argv]);
+    const { id, rest } = splitId(argv, config);
     if (wantsHelp(argv)) return await showHelp(config, argv);
     if (argv[0] === '--version' || argv[0] === '-V')
       return await runCli(['version', ...argv.slice(1)], root, overrides);
@@ -96,6 +95,13 @@ export function wantedFormat(argv: readonly string[], env: Surroundings['env']):
   return wanted === 'json' || wanted === 'yaml' ? wanted : 'table';
 }
 
+/** A command's id are its first two words or its first one; the framework's own search takes a stray argument for a part of it. */
+function splitId(argv: readonly string[], config: Config): { readonly id: string; readonly rest: string[] } {
+  const two = argv.slice(0, 2).join(':');
+  if (argv.length > 1 && config.findCommand(two)) return { id: two, rest: argv.slice(2) };
+  return { id: argv[0] ?? '', rest: argv.slice(1) };
+}
+
 function wantsHelp(argv: readonly string[]): boolean {
   const own = argv.slice(0, indexOrEnd(argv, '--'));
   return argv.length === 0 || argv[0] === 'help' || own.includes('--help') || own.includes('-h');
@@ -104,11 +110,9 @@ function wantsHelp(argv: readonly string[]): boolean {
 async function showHelp(config: Config, argv: readonly string[]): Promise<ExitCode> {
   const subject = argv[0] === 'help' ? argv.slice(1) : argv;
   const words = subject.filter((arg) => !arg.startsWith('-'));
-  if (words.length > 0) {
-    const [id = ''] = normalizeArgv(config, [...words]);
-    if (!config.findCommand(id) && !config.findTopic(id)) throw unknownCommand(words, config);
-  }
-  await new CnabHelp(config).showHelp(normalizeArgv(config, [...words]));
+  const { id } = splitId(words, config);
+  if (words.length > 0 && !config.findCommand(id) && !config.findTopic(id)) throw unknownCommand(words, config);
+  await new CnabHelp(config).showHelp(words.length > 0 ? [id] : []);
   return SUCCEEDED;
 }
 

@@ -3,5 +3,5 @@ import Version from './version.js';
 
 /** Every command by its id; a colon stands for the blank between topic and command. */
 export const COMMANDS: Readonly<Record<string, Command.Class>> = {
-  version: Version as unknown as Command.Class,
+  version: Version,
 };
