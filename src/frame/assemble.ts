@@ -235,7 +235,7 @@ export class Assembler {
   }
 
   #takeHeader(start: number, header: BlockHeader): void {
-    if (this.#open?.isSame(start, header)) return;
+    // A header always begins anew, also the same one: what came after the last one may be damaged.
     if (this.#open) this.#unusable += 1;
     const wanted = start === this.#manifest?.start && !this.#contradiction && this.#files.get(header.index);
     this.#open = wanted && wanted.needs(header) ? new OpenBlock(start, header) : undefined;

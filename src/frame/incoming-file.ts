@@ -51,6 +51,7 @@ export class IncomingFile {
     await parts.write(index, bytes, header.block * BLOCK_BYTES);
     this.#have[header.block] = 1;
     this.#blocks += 1;
+    // One block is the whole file: its digest is known already.
     if (this.#have.length === 1) return this.#settle(header.sha256, parts);
     if (header.block === this.#hashed) {
       this.#hash.update(bytes);

@@ -17,18 +17,6 @@ export class OpenBlock {
     this.#bytes = Buffer.allocUnsafe(header.bytes);
   }
 
-  /** True when it belongs to the same block with the same content. */
-  isSame(start: number, other: BlockHeader): boolean {
-    const { index, block, bytes, sha256 } = this.header;
-    return (
-      start === this.start &&
-      other.index === index &&
-      other.block === block &&
-      other.bytes === bytes &&
-      other.sha256 === sha256
-    );
-  }
-
   /** `payload`: base64 of line number `line`. `whole`: it was the last one; ask `proven` for the bytes. */
   take(line: number, payload: Buffer): 'more' | 'whole' | 'broken' {
     if (line < this.#next) return 'more';
