@@ -1,0 +1,171 @@
+import { BUILT_IN_ACTIONS, isSensitive } from '../bundle/bundle.js';
+import {
+  CUSTOM_KEY,
+  type Claim,
+  type ClaimRecord,
+  type Installation,
+  type OutputMetadata,
+  type Result,
+  type Status,
+} from './claim.js';
+
+/** True for install, upgrade, uninstall and the custom actions that the claim's bundle declares with `modifies`. */
+export function isModifying(claim: Claim): boolean {
+  const { actions } = claim.bundle;
+  if ((BUILT_IN_ACTIONS as readonly string[]).includes(claim.action)) return true;
+  return actions !== undefined && Object.hasOwn(actions, claim.action) && actions[claim.action]?.modifies === true;
+}
+
+/** The record that an installation's state is judged by: a failing `io.cnab.status` must not make it look failed. */
+export function lastModifying(installation: Installation): ClaimRecord | undefined {
+  return installation.records.findLast(({ claim }) => isModifying(claim));
+}
+
+/** The newest run, modifying or not. */
+export function lastRun(installation: Installation): ClaimRecord | undefined {
+  return installation.records.at(-1);
+}
+
+/** The result with the greatest id; undefined for a claim without any. */
+export function lastResult(record: ClaimRecord): Result | undefined {
+  return record.results.at(-1);
+}
+
+/** `unknown` for a claim without results (Claims 1.0.0). */
+export function statusOf(record: ClaimRecord): Status {
+  return lastResult(record)?.status ?? 'unknown';
+}
+
+/** The container's exit code where the result holds it; cnab-go's results do not. */
+export function exitCodeOf(result: Result): number | undefined {
+  const own = member(result.custom, CUSTOM_KEY);
+  const code = member(own, 'exitCode');
+  return typeof code === 'number' ? code : undefined;
+}
+
+/**
+ * True when the run tool itself ended with 0, whatever became of the outputs: a result is `failed` by CNAB when
+ * outputs are missing, and the installation is there all the same.
+ */
+export function endedWithZero(record: ClaimRecord): boolean {
+  const result = lastResult(record);
+  if (result === undefined) return false;
+  const code = exitCodeOf(result);
+  return code === undefined ? result.status === 'succeeded' : code === 0;
+}
+
+/**
+ * True when the last modifying run ended with 0 and was no uninstall: what `install` refuses to run over.
+ * A failed run leaves the state undefined (cnab-spec issue 237): then this is false, and so is `isUninstalled`.
+ */
+export function isInstalled(installation: Installation): boolean {
+  const record = lastModifying(installation);
+  return record !== undefined && record.claim.action !== 'uninstall' && endedWithZero(record);
+}
+
+/** True when the last modifying run was an uninstall that ended with 0: history that lists do not show. */
+export function isUninstalled(installation: Installation): boolean {
+  const record = lastModifying(installation);
+  return record !== undefined && record.claim.action === 'uninstall' && endedWithZero(record);
+}
+
+/**
+ * The newest record that was begun and never got an end (`pending` or `running` without a final result): its process
+ * was killed, or still works. A claim without any result was never begun.
+ */
+export function unsettled(installation: Installation): ClaimRecord | undefined {
+  return installation.records.findLast(({ results }) => results.length > 0 && results.every(isOpen));
+}
+
+function isOpen({ status }: Result): boolean {
+  return status === 'running' || status === 'pending';
+}
+
+/** An output as some run of the installation left it. */
+export interface ProducedOutput {
+  readonly name: string;
+  readonly metadata: OutputMetadata;
+  readonly result: Result;
+  /** The claim whose run produced it; its bundle says what the output is, the newest bundle may not know it any more. */
+  readonly claim: Claim;
+  readonly sensitive: boolean;
+}
+
+/**
+ * For each output name the newest result, over all claims and whatever its status, that has it; by name.
+ * Older outputs survive later runs that did not produce them. Includes the log (`LOGS_OUTPUT`).
+ */
+export function lastOutputs(installation: Installation): readonly ProducedOutput[] {
+  const newest = new Map<string, ProducedOutput>();
+  for (const output of allOutputs(installation)) {
+    const known = newest.get(output.name);
+    if (known === undefined || output.result.id >= known.result.id) newest.set(output.name, output);
+  }
+  return [...newest.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Every run's output of that name, newest first: for where the newest one's file is gone. */
+export function outputHistory(installation: Installation, name: string): readonly ProducedOutput[] {
+  return allOutputs(installation)
+    .filter((output) => output.name === name)
+    .sort((a, b) => (a.result.id > b.result.id ? -1 : 1));
+}
+
+/** The outputs of one run, by name; of several results of one claim the newest counts. */
+export function outputsOf(record: ClaimRecord): readonly ProducedOutput[] {
+  return lastOutputs({ name: record.claim.installation, records: [record] });
+}
+
+function allOutputs({ records }: Installation): readonly ProducedOutput[] {
+  return records.flatMap(({ claim, results }) =>
+    results.flatMap((result) =>
+      Object.entries(result.outputs ?? {}).map(([name, metadata]) => ({
+        name,
+        metadata,
+        result,
+        claim,
+        sensitive: isSensitiveOutput(claim, name),
+      })),
+    ),
+  );
+}
+
+/** True when the claim's bundle marks the output `writeOnly`. False for one that it does not declare. */
+export function isSensitiveOutput(claim: Claim, name: string): boolean {
+  const { outputs } = claim.bundle;
+  const definition = outputs !== undefined && Object.hasOwn(outputs, name) ? outputs[name]?.definition : undefined;
+  return definition !== undefined && isSensitive(claim.bundle, definition);
+}
+
+/** One run as `history` lists it. */
+export interface HistoryEntry {
+  readonly claim: Claim;
+  readonly status: Status;
+  readonly modifying: boolean;
+  readonly exitCode?: number;
+  readonly message?: string;
+  /** RFC 3339; absent while there is no final result. */
+  readonly ended?: string;
+}
+
+/** All runs, oldest first. */
+export function history(installation: Installation): readonly HistoryEntry[] {
+  return installation.records.map((record) => {
+    const { claim } = record;
+    const result = lastResult(record);
+    const exitCode = result === undefined ? undefined : exitCodeOf(result);
+    return {
+      claim,
+      status: statusOf(record),
+      modifying: isModifying(claim),
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(result?.message === undefined || result.message === '' ? {} : { message: result.message }),
+      ...(result === undefined || isOpen(result) || result.created === '' ? {} : { ended: result.created }),
+    };
+  });
+}
+
+function member(json: unknown, key: string): unknown {
+  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, key)) return undefined;
+  return (json as Readonly<Record<string, unknown>>)[key];
+}
