@@ -1,0 +1,7 @@
+/**
+ * The entry of a map that came out of JSON. Names like `constructor` and `__proto__` are ordinary names there, while
+ * `map[name]` would find what every JavaScript object inherits.
+ */
+export function own<T>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
+}
