@@ -2,6 +2,7 @@ import type { Command } from '@oclif/core/command';
 import { Config } from '@oclif/core/config';
 import { settings } from '@oclif/core/settings';
 import type { Json } from '../bundle/bundle.js';
+import { nearest } from '../bundle/nearest.js';
 import { CnabError } from '../errors.js';
 import type { BaseCommand } from './base-command.js';
 import { SUCCEEDED, type ExitCode } from './exit-codes.js';
@@ -10,7 +11,7 @@ import { CnabHelp } from './help.js';
 import { audienceOf, safeText } from './log-guard.js';
 import { errorJson, failureOf } from './report.js';
 import { processSurroundings, type Surroundings } from './surroundings.js';
-import { nearest, usageError } from './usage.js';
+import { usageError } from './usage.js';
 import { tolerateLostReader, write } from './write.js';
 
 type CommandClass = (new (argv: string[], config: Config) => BaseCommand) & Pick<Command.Class, 'flags' | 'baseFlags'>;

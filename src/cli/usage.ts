@@ -1,3 +1,4 @@
+import { nearest } from '../bundle/nearest.js';
 import { CnabError } from '../errors.js';
 
 /** What the framework's parser throws; matched by shape, because its errors carry argv and configuration along. */
@@ -41,32 +42,4 @@ export function usageError(thrown: unknown, command: string, flagNames: readonly
 function firstSentence(message: string): string {
   const line = message.replaceAll(/\u001b\[[\d;]*m/g, '').split('\nSee more help')[0] ?? '';
   return line.replace(/^The following errors? occurred:\s*/, '').replace(/\s*\n\s*/g, '; ');
-}
-
-/** The known name that is nearest to a mistyped one, if any is near (at most a third of its letters differ). */
-export function nearest(given: string, known: readonly string[]): string | undefined {
-  const ranked = known
-    .map((name) => ({ name, distance: name.startsWith(given) && given.length > 2 ? 1 : distance(given, name) }))
-    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
-  const best = ranked[0];
-  return best && best.distance <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined;
-}
-
-/** Edits between two texts: insert, drop, replace or swap two neighbours. */
-function distance(a: string, b: string): number {
-  let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
-      next.push(cost);
-    }
-    before = row;
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

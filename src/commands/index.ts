@@ -1,7 +1,21 @@
 import type { Command } from '@oclif/core/command';
+import Forget from './forget.js';
+import History from './history.js';
+import List from './list.js';
+import Logs from './logs.js';
+import OutputsList from './outputs/list.js';
+import OutputsShow from './outputs/show.js';
+import Show from './show.js';
 import Version from './version.js';
 
 /** Every command by its id; a colon stands for the blank between topic and command. */
 export const COMMANDS: Readonly<Record<string, Command.Class>> = {
+  forget: Forget,
+  history: History,
+  list: List,
+  logs: Logs,
+  'outputs:list': OutputsList,
+  'outputs:show': OutputsShow,
+  show: Show,
   version: Version,
 };

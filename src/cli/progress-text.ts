@@ -1,0 +1,22 @@
+import type { Progress } from '../driver/driver.js';
+import { safeLine } from './log-guard.js';
+import { sizeText } from './sizes.js';
+
+const PHASES: Readonly<Record<Progress['phase'], string>> = {
+  preparing: 'preparing',
+  waiting: 'waiting to start',
+  running: 'running',
+  collecting: 'collecting outputs',
+  'cleaning-up': 'cleaning up',
+};
+
+/** One clause: phase, detail and how much has come. The detail holds a server's words, so it is made safe. */
+export function progressText({ phase, detail, receivedBytes, totalBytes }: Progress): string {
+  const received =
+    receivedBytes === undefined
+      ? undefined
+      : `${sizeText(receivedBytes)}${totalBytes === undefined ? '' : ` of ${sizeText(totalBytes)}`} received`;
+  return [PHASES[phase], ...(detail === undefined ? [] : [safeLine(detail)]), ...(received ? [received] : [])].join(
+    ', ',
+  );
+}

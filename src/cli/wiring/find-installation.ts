@@ -1,0 +1,69 @@
+import { describeTarget, flagsFor } from '../../action/refuse.js';
+import { nearest } from '../../bundle/nearest.js';
+import type { ClaimStore, TargetClaims } from '../../claim/claim-store.js';
+import type { Installation } from '../../claim/claim.js';
+import type { Target } from '../../claim/target.js';
+import { CnabError } from '../../errors.js';
+
+/** Which targets the user speaks of; what is absent says nothing. */
+export interface TargetChoice {
+  readonly driver?: string | undefined;
+  readonly context?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+export interface FoundInstallation {
+  readonly target: Target;
+  readonly claims: TargetClaims;
+  readonly installation: Installation;
+}
+
+/**
+ * The one installation of that name, wherever it is, for commands that only read the store: no cluster is asked.
+ * Rejects with CnabError: `not-found` where there is none (it says where the name is installed instead), `invalid` where
+ * there are several (it lists them with the flags that choose).
+ */
+export async function findInstallation(
+  store: ClaimStore,
+  name: string,
+  choice: TargetChoice,
+  command: string,
+): Promise<FoundInstallation> {
+  const all = await store.targetsOf(name);
+  const chosen = all.filter((target) => matches(target, choice));
+  if (chosen.length > 1) {
+    throw new CnabError('invalid', `"${name}" is installed on ${chosen.length} targets: say which one you mean`, {
+      suggestions: chosen.map((target) => `cnab ${command} ${flagsFor(target)}   (${describeTarget(target)})`),
+    });
+  }
+  const target = chosen[0];
+  const claims = target && store.on(target);
+  const installation = await claims?.read(name);
+  if (!target || !claims || !installation) throw await notRecorded(store, name, all);
+  return { target, claims, installation };
+}
+
+/** True when a target is one that the flags speak of. */
+export function matches(target: Target, choice: TargetChoice): boolean {
+  const fits = (wanted: string | undefined, actual: string | undefined): boolean =>
+    wanted === undefined || wanted === actual;
+  return (
+    fits(choice.driver, target.driver) &&
+    fits(choice.context, target.context) &&
+    fits(choice.namespace, target.namespace)
+  );
+}
+
+async function notRecorded(store: ClaimStore, name: string, elsewhere: readonly Target[]): Promise<CnabError> {
+  if (elsewhere.length > 0) {
+    return new CnabError('not-found', `no installation "${name}" is recorded on the target that the flags name`, {
+      suggestions: elsewhere.map((target) => `it is installed on ${describeTarget(target)}: use ${flagsFor(target)}`),
+    });
+  }
+  const lists = await Promise.all((await store.targets()).map((target) => store.on(target).list()));
+  const names = lists.flatMap(({ installations }) => installations.map((installation) => installation.name));
+  const near = nearest(name, names);
+  return new CnabError('not-found', `no installation "${name}" is recorded`, {
+    suggestions: [near === undefined ? 'to see what is: cnab list --all' : `did you mean "${near}"?`],
+  });
+}

@@ -1,0 +1,35 @@
+import { resultExtras } from '../../action/kept.js';
+import type { StoredOutput, TargetClaims } from '../../claim/claim-store.js';
+import { LOGS_OUTPUT, type Installation } from '../../claim/claim.js';
+import { lastResult, outputHistory, outputsOf, statusOf } from '../../claim/status.js';
+import { CnabError } from '../../errors.js';
+import { runOf } from './find-run.js';
+
+export interface FoundLog {
+  readonly stored: StoredOutput;
+  /** Set when a part of the log is known or feared to be missing. */
+  readonly note?: string;
+}
+
+/** The stored log of a run. Rejects with CnabError `not-found`, naming a run that has one. */
+export async function findLog(claims: TargetClaims, installation: Installation, run: string): Promise<FoundLog> {
+  const record = runOf(installation, run);
+  const { id, action } = record.claim;
+  const produced = outputsOf(record).find(({ name }) => name === LOGS_OUTPUT);
+  const stored = produced && (await claims.output(produced.result.id, LOGS_OUTPUT));
+  if (stored) {
+    const result = lastResult(record);
+    const complete = result === undefined ? undefined : resultExtras(result).logComplete;
+    return complete === false
+      ? { stored, note: `note: a part of the log of ${action} (run ${id}) is missing` }
+      : { stored };
+  }
+  const other = outputHistory(installation, LOGS_OUTPUT)[0]?.claim;
+  throw new CnabError(
+    'not-found',
+    `the ${action} of "${installation.name}" (run ${id}, ${statusOf(record)}) has no stored log`,
+    {
+      suggestions: other ? [`the log of an earlier run: cnab logs ${installation.name} --run ${other.id}`] : [],
+    },
+  );
+}

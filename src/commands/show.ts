@@ -1,0 +1,37 @@
+import { isSensitive } from '../bundle/bundle.js';
+import type { Claim } from '../claim/claim.js';
+import { lastModifying, lastOutputs, lastRun } from '../claim/status.js';
+import { nameArg } from '../cli/args.js';
+import type { ExitCode } from '../cli/exit-codes.js';
+import { outputFlags, targetFlags } from '../cli/flags.js';
+import { InstallationView, type ParameterShown } from '../cli/views/installation.js';
+import { listOutputs } from '../cli/wiring/outputs-of.js';
+import { StoreCommand } from '../cli/wiring/store-command.js';
+
+export default class Show extends StoreCommand {
+  static override summary = 'Show how an installation stands: bundle, status, parameters, outputs.';
+  static override args = { name: nameArg };
+  static override flags = { ...outputFlags, ...targetFlags };
+  static override examples = ['<%= config.bin %> show app', '<%= config.bin %> show app -o yaml'];
+
+  async run(): Promise<ExitCode> {
+    const { args, flags } = await this.parse(Show);
+    const { target, claims, installation } = await this.find(args.name, flags);
+    const claim = (lastModifying(installation) ?? lastRun(installation))?.claim;
+    const outputs = await listOutputs(claims, lastOutputs(installation));
+    const view = new InstallationView(target, installation, claim ? parametersOf(claim) : [], outputs);
+    return this.print(view, this.formatOf(flags));
+  }
+}
+
+function parametersOf({ bundle, parameters }: Claim): readonly ParameterShown[] {
+  const declared = bundle.parameters ?? {};
+  return Object.entries(parameters ?? {})
+    .map(([name, value]) => {
+      // A parameter that the bundle does not declare cannot be told from a secret.
+      const definition = Object.hasOwn(declared, name) ? declared[name]?.definition : undefined;
+      const sensitive = definition === undefined || isSensitive(bundle, definition);
+      return sensitive ? { name, sensitive } : { name, sensitive, value };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
