@@ -9,7 +9,7 @@ import type { StoreOptions } from './store-options.js';
 import { newUlid } from './ulid.js';
 
 /**
- * A ULID greater than every stored id of the installation and every one that was `issued` for it: the state of a
+ * A ULID greater than every stored id of the installation and every one that was `issued` (by claims folder) for it: the state of a
  * monotonic generator does not outlive its process, and clocks step back. Rejects with CnabError `invalid` where no
  * ULID can follow what is stored.
  */
@@ -21,16 +21,14 @@ export async function nextIdOf(
 ): Promise<string> {
   const stored = await greatestStored(layout, installation);
   // Read after the last await: two calls at once must not start from the same floor.
-  const before = issued.get(installation) ?? '';
+  const folder = layout.claims(installation);
+  const before = issued.get(folder) ?? '';
   const floor = stored > before ? stored : before;
   const id = newUlid(clock.now(), random(10), floor);
   if (id === undefined) {
-    throw new CnabError(
-      'invalid',
-      `no ULID can follow the id "${floor}", which is recorded in ${layout.claims(installation)}`,
-    );
+    throw new CnabError('invalid', `no ULID can follow the id "${floor}", which is recorded in ${folder}`);
   }
-  issued.set(installation, id);
+  issued.set(folder, id);
   return id;
 }
 

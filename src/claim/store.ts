@@ -18,10 +18,11 @@ import type { Target } from './target.js';
  */
 export function createClaimStore(options: StoreOptions): ClaimStore {
   const layout = layoutOf(options.home);
+  const issued = new Map<string, string>();
   const targets = () => onDisk('read', options.home, () => readTargets(layout));
   return {
     targets,
-    on: (target) => targetClaims(target, layout, options),
+    on: (target) => targetClaims(target, layout, options, issued),
     targetsOf: async (installation) => {
       const found: Target[] = [];
       for (const target of await targets()) {

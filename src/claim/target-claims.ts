@@ -18,10 +18,14 @@ import { checkVersion, ensureHome } from './schema-version.js';
 import type { StoreOptions } from './store-options.js';
 import type { Target } from './target.js';
 
-/** The records of one target in a file store. */
-export function targetClaims(target: Target, layout: Layout, options: StoreOptions): TargetClaims {
+/** The records of one target in a file store. `issued` are the ids that the process has drawn (see `nextIdOf`). */
+export function targetClaims(
+  target: Target,
+  layout: Layout,
+  options: StoreOptions,
+  issued: Map<string, string>,
+): TargetClaims {
   const own = layout.on(target.id);
-  const issued = new Map<string, string>();
   /** Every access begins with a look at the store's version. */
   const access = <T>(doing: string, body: () => Promise<T>): Promise<T> =>
     onDisk(doing, own.folder, async () => {
