@@ -173,7 +173,8 @@ while [ "$i" -lt "$CNAB_WANTED" ]; do
   printf '%s\n' "entry $i $entry" >> "$scratch/manifest"
   i=$((i + 1))
 done
-kill "$beater"
+# Not SIGTERM: a subshell that has just been forked may still have our trap, and would only note it (seen in dash and ash).
+kill -KILL "$beater"
 wait "$beater"
 while read -r entry; do say "$entry"; done < "$scratch/manifest"
 sum=$(sha256sum < "$scratch/manifest")

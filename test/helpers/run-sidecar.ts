@@ -1,0 +1,135 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  FILES_MOUNT,
+  INPUTS_MOUNT,
+  OUTPUTS_MOUNT,
+  POST_START_COMMAND,
+  inputPartName,
+  sidecarEnvironment,
+  sidecarScript,
+} from '../../src/frame/sidecar.js';
+
+/** A shell to run the script with, as an image would have it. */
+export interface Shell {
+  readonly name: string;
+  readonly command: readonly string[];
+  /** A folder with nothing but this shell's own tools, in the place of $PATH. */
+  readonly tools?: readonly string[];
+}
+
+const BUSYBOX = '/bin/busybox';
+/** All that the script uses; a shell image has to have these. */
+const TOOLS = ['sh', 'awk', 'base64', 'cat', 'chmod', 'cut', 'dd', 'mkdir', 'sha256sum', 'sleep', 'stat'];
+
+/** The shells of this machine: dash and bash with coreutils, busybox with its own applets alone. */
+export const SHELLS: readonly Shell[] = [
+  { name: 'dash', command: ['/bin/dash', '-c'] },
+  { name: 'busybox', command: [BUSYBOX, 'sh', '-c'], tools: TOOLS },
+  { name: 'bash', command: ['/bin/bash', '-c'] },
+].filter(({ command: [program = ''] }) => existsSync(program));
+
+export const RUN = '01J9ZZZZZZZZZZZZZZZZZZZZZZ';
+
+export interface SidecarOptions {
+  readonly root: string;
+  readonly shell: Shell;
+  readonly wanted: readonly string[];
+  readonly inputs?: readonly { readonly mode: number; readonly parts: readonly string[] }[];
+  readonly limits?: { readonly maxOutputBytes: number; readonly maxTotalBytes: number };
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Runs it with other rights: put before the shell's command. */
+  readonly before?: readonly string[];
+  /** Instead of the shell's tools. */
+  readonly path?: string;
+}
+
+/** A running script; its log grows in `log`. */
+export interface Sidecar {
+  readonly child: ChildProcess;
+  readonly log: () => Buffer;
+  /** Resolves as the postStart hook does. */
+  ready(): Promise<void>;
+  /** Sends SIGTERM and resolves with the whole log when the script has ended. */
+  stop(): Promise<Buffer>;
+  ended(): Promise<number | null>;
+}
+
+/** Makes the folders that a pod has mounted. */
+export async function makeFolders(root: string): Promise<string> {
+  for (const folder of [OUTPUTS_MOUNT, INPUTS_MOUNT, FILES_MOUNT]) await mkdir(join(root, folder), { recursive: true });
+  for (let at = join(root, OUTPUTS_MOUNT); at !== dirname(root); at = dirname(at)) await chmod(at, 0o755);
+  return join(root, OUTPUTS_MOUNT);
+}
+
+/** Links to the named busybox applets in a folder of their own, for $PATH. */
+export async function appletFolder(root: string, tools: readonly string[]): Promise<string> {
+  const folder = join(root, 'tools');
+  if (!existsSync(folder)) {
+    await mkdir(folder);
+    for (const tool of tools) await symlink(BUSYBOX, join(folder, tool));
+  }
+  return folder;
+}
+
+export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
+  const { root, shell, wanted, inputs = [], limits = { maxOutputBytes: 2 ** 30, maxTotalBytes: 2 ** 32 } } = options;
+  for (const [index, { parts }] of inputs.entries()) {
+    for (const [part, text] of parts.entries()) {
+      await writeFile(join(root, INPUTS_MOUNT, inputPartName(index, part)), text);
+    }
+  }
+  const path = options.path ?? (shell.tools ? await appletFolder(root, shell.tools) : '/usr/bin:/bin');
+  const settings = {
+    runId: RUN,
+    wanted,
+    limits,
+    inputs: inputs.map(({ mode, parts }) => ({ mode, parts: parts.length })),
+  };
+  const environment = {
+    PATH: path,
+    CNAB_ROOT: root,
+    ...Object.fromEntries(sidecarEnvironment(settings).map(({ name, value }) => [name, value])),
+    ...options.environment,
+  };
+  const run = (script: string, stdio: 'ignore' | 'pipe'): ChildProcess => {
+    const [program = '', ...rest] = [...(options.before ?? []), ...shell.command, script];
+    return spawn(program, rest, { env: environment, stdio: ['ignore', stdio, 'inherit'] });
+  };
+  const child = run(sidecarScript(), 'pipe');
+  const chunks: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const log = (): Buffer => Buffer.concat(chunks);
+  return {
+    child,
+    log,
+    ready: () =>
+      new Promise((resolve, reject) => {
+        const hook = run(POST_START_COMMAND[2] ?? '', 'ignore');
+        hook.once('close', () => resolve());
+        void ended.then(() => hook.kill('SIGKILL'));
+        hook.once('error', reject);
+      }),
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+      return log();
+    },
+    ended: () => ended,
+  };
+}
+
+/** Polls until `condition` holds, for at most 10 s; for what a child process does in its own time. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let waited = 0; !condition(); waited += 10) {
+    if (waited > 10_000) throw new Error('waited 10 s in vain');
+    await delay(10);
+  }
+}
