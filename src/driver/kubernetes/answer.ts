@@ -1,7 +1,7 @@
 import type http from 'node:http';
-import { CnabError } from '../../errors.js';
-import { KubernetesError, printable, statusError } from './kubernetes-error.js';
-import type { Peer } from './kubernetes-error.js';
+import { KubernetesError, statusError } from './kubernetes-error.js';
+import { oneLine } from './network-error.js';
+import type { Peer } from './network-error.js';
 
 export interface AnswerContext {
   readonly doing: string;
@@ -14,13 +14,13 @@ const ERROR_BODY_BYTES = 256 * 1024;
 
 /**
  * The whole body, at most `limit` bytes. The signal destroys the socket and rejects with its reason.
- * Rejects with RangeError-like `undefined`-free CnabError when it is larger, with the socket's error when it is cut.
+ * A larger one is cut off, or rejects with what `onTooLarge` makes; one that breaks off rejects with the socket's error.
  */
 export async function readBody(
   response: http.IncomingMessage,
   limit: number,
   signal: AbortSignal,
-  onTooLarge: 'reject' | 'cut',
+  onTooLarge: 'cut' | (() => Error),
 ): Promise<Buffer> {
   const onAbort = (): void => {
     response.destroy(signal.reason as Error);
@@ -35,7 +35,7 @@ export async function readBody(
       size += chunk.length;
       if (size <= limit) continue;
       if (onTooLarge === 'cut') break;
-      throw new CnabError('unavailable', `the answer is larger than ${Math.round(limit / 1024 / 1024)} MiB`);
+      throw onTooLarge();
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
@@ -64,12 +64,17 @@ export async function readJson<T>(
   limit: number,
   signal: AbortSignal,
 ): Promise<T> {
-  const body = await readBody(response, limit, signal, 'reject');
+  const tooLarge = (): Error =>
+    new KubernetesError(
+      'unavailable',
+      `cannot ${context.doing}: the answer of ${context.peer.server} is larger than ${Math.round(limit / 1024 / 1024)} MiB`,
+    );
+  const body = await readBody(response, limit, signal, tooLarge);
   const text = body.toString('utf8');
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
-    const type = printable(response.headers['content-type'] ?? 'no content type');
+    const type = oneLine(response.headers['content-type'] ?? 'no content type');
     const what = text.trim() === '' ? 'an empty answer' : `${type}, not JSON (${body.length} bytes)`;
     throw new KubernetesError('unavailable', `cannot ${context.doing}: ${context.peer.server} answered with ${what}`, {
       suggestions: ['Is it the address of a Kubernetes API server? A login page or a proxy may answer in its place.'],

@@ -2,59 +2,19 @@ import type http from 'node:http';
 import { systemClock } from '../clock.js';
 import type { Clock } from '../clock.js';
 import { querySuffix } from './api-path.js';
-import type { Query } from './api-path.js';
+import type { CallOptions, Created, CreateOptions, DeleteOptions, KubernetesList, ServerVersion } from './api-types.js';
 import { readJson, refuseUnlessSuccess } from './answer.js';
 import type { AnswerContext } from './answer.js';
 import type { Connection } from './connection.js';
 import { withDeadline } from './deadline.js';
-import { isNotFound, KubernetesError, toKubernetesError } from './kubernetes-error.js';
+import { isGone, isNotFound, KubernetesError, toKubernetesError } from './kubernetes-error.js';
 import { ExchangeError, send } from './request.js';
 import type { HttpRequest } from './request.js';
 import { RETRY_IDEMPOTENT, RETRY_UNSENT, retrying } from './retry.js';
 import type { RetryRule } from './retry.js';
 import { parseWarnings } from './warning-header.js';
 
-export interface CallOptions {
-  /** For messages, an infinitive: `create job app-x in namespace y`. */
-  readonly doing: string;
-  readonly signal: AbortSignal;
-  /** One attempt, from credentials to the last byte of the answer; default 30 s. */
-  readonly timeoutMs?: number;
-  readonly query?: Query;
-}
-
-export interface CreateOptions<T> extends CallOptions {
-  /**
-   * Whether an object of that name that is already there is the one that was to be created. Asked when a first
-   * attempt broke without an answer and the second one says AlreadyExists; without it that is an error.
-   */
-  readonly isOurs?: (existing: T) => boolean;
-}
-
-export interface Created<T> {
-  readonly object: T;
-  /** Texts of the answer's Warning headers (admission, deprecation, PodSecurity). */
-  readonly warnings: readonly string[];
-}
-
-export interface DeleteOptions extends CallOptions {
-  /** `background` lets the garbage collector remove what the object owns; default. */
-  readonly propagation?: 'background' | 'foreground' | 'orphan';
-  /** Only the object with this UID; another one of the same name gives a 409. */
-  readonly uid?: string;
-  readonly gracePeriodSeconds?: number;
-}
-
-export interface KubernetesList<T> {
-  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
-  readonly items: readonly T[];
-}
-
-export interface ServerVersion {
-  readonly major: number;
-  readonly minor: number;
-  readonly gitVersion: string;
-}
+export type { CallOptions, Created, CreateOptions, DeleteOptions, KubernetesList, ServerVersion } from './api-types.js';
 
 export interface KubernetesApiOptions {
   readonly clock?: Clock;
@@ -94,7 +54,15 @@ export class KubernetesApi {
     let next: string | undefined;
     for (;;) {
       const query = { limit: 500, ...options.query, ...(next === undefined ? {} : { continue: next }) };
-      const page: Partial<KubernetesList<T>> = await this.get(path, { ...options, query });
+      let page: Partial<KubernetesList<T>>;
+      try {
+        page = await this.get(path, { ...options, query });
+      } catch (error) {
+        // The pages before belong to a state that etcd has dropped meanwhile: once more, whole.
+        if (next === undefined || !isGone(error)) throw error;
+        items.length = 0;
+        page = await this.get(path, options);
+      }
       // An empty collection may come as `null` (Go's nil slice).
       items.push(...(page.items ?? []));
       next = page.metadata?.continue;
@@ -158,7 +126,11 @@ export class KubernetesApi {
         `cannot ${options.doing}: ${this.connection.server} does not say its version; is it a Kubernetes API server?`,
       );
     }
-    return { major, minor, gitVersion: String(version.gitVersion ?? `v${major}.${minor}`) };
+    return {
+      major,
+      minor,
+      gitVersion: typeof version.gitVersion === 'string' ? version.gitVersion : `v${major}.${minor}`,
+    };
   }
 
   /**
@@ -192,7 +164,8 @@ export class KubernetesApi {
       ...(bytes === undefined ? {} : { body: bytes, headers: { 'content-type': 'application/json' } }),
     };
     const { clock, random } = this;
-    return retrying({ clock, random, signal: options.signal, rule }, () =>
+    const attempts = options.attempts ?? 5;
+    return retrying({ clock, random, signal: options.signal, rule, attempts }, () =>
       this.attempt(method, options, async (signal) => {
         const response = await send(this.connection, { ...request, signal });
         const context = this.answerContext(options);

@@ -10,6 +10,11 @@ export class DeadlineError extends Error {
   }
 }
 
+/** Why the signal was aborted, as an Error: its reason may be any value. */
+export function abortErrorOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new AbortError(signal.reason);
+}
+
 /**
  * Runs `work` with a signal that is aborted when `outer` is or when `ms` have passed.
  * The signal's reason is then an AbortError or a DeadlineError, and `work` must end promptly with it.

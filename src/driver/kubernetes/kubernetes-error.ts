@@ -1,14 +1,8 @@
 import { CnabError } from '../../errors.js';
 import type { CnabErrorOptions, ErrorCode } from '../../errors.js';
 import { suggestionsForDenial } from './denial.js';
-import { explainNetworkError } from './network-error.js';
-
-/** Whom a call spoke to, for the sentence. */
-export interface Peer {
-  readonly server: string;
-  readonly context?: string;
-  readonly user?: string;
-}
+import { explainNetworkError, oneLine } from './network-error.js';
+import type { Peer } from './network-error.js';
 
 export interface KubernetesErrorOptions extends CnabErrorOptions {
   readonly statusCode?: number;
@@ -57,6 +51,11 @@ export function isNotFound(error: unknown): boolean {
 
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof KubernetesError && error.statusCode === 409 && error.reason === 'AlreadyExists';
+}
+
+/** 410: a resource version or page that the server no longer has. */
+export function isGone(error: unknown): boolean {
+  return error instanceof KubernetesError && error.statusCode === 410;
 }
 
 export function isForbidden(error: unknown): boolean {
@@ -122,7 +121,7 @@ export function statusError(answer: RefusedAnswer, doing: string, peer: Peer, no
     const to = single(answer.headers.location);
     return refuse(
       'unavailable',
-      `${peer.server} answered with a redirect${to ? ` to ${printable(to)}` : ''}, which is not followed`,
+      `${peer.server} answered with a redirect${to ? ` to ${oneLine(to)}` : ''}, which is not followed`,
       ['Put the address of the API server itself into the kubeconfig.'],
     );
   }
@@ -156,7 +155,7 @@ function parseStatus(body: Uint8Array): Status | undefined {
     if (typeof value !== 'object' || value === null) return undefined;
     const { message, reason } = value as Record<string, unknown>;
     return {
-      ...(typeof message === 'string' && message !== '' ? { message: printable(message) } : {}),
+      ...(typeof message === 'string' && message !== '' ? { message: oneLine(message) } : {}),
       ...(typeof reason === 'string' && reason !== '' ? { reason } : {}),
     };
   } catch {
@@ -167,15 +166,9 @@ function parseStatus(body: Uint8Array): Status | undefined {
 /** A short text/plain body (a load balancer's, the kubelet's) is worth showing; a page of HTML is not. */
 function plainText(answer: RefusedAnswer): string | undefined {
   const type = single(answer.headers['content-type']) ?? 'text/plain';
-  const text = printable(Buffer.from(answer.body.subarray(0, 4096)).toString('utf8')).trim();
+  const text = oneLine(Buffer.from(answer.body.subarray(0, 4096)).toString('utf8')).trim();
   if (type.includes('html') || text.startsWith('<')) return undefined;
   return text === '' ? undefined : text.slice(0, 1000);
-}
-
-/** Server text is hostile: control characters could drive the terminal; a sentence is one line. */
-export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ');
 }
 
 function single(header: string | string[] | undefined): string | undefined {

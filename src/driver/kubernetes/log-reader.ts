@@ -1,17 +1,25 @@
 import type { KubernetesApi } from './api.js';
-import type { KubernetesError } from './kubernetes-error.js';
+import { chunksOf } from './body-stream.js';
+import { abortErrorOf } from './deadline.js';
+import { AbortError, isAbort, KubernetesError, toKubernetesError } from './kubernetes-error.js';
+import { LogCursor } from './log-cursor.js';
+import type { LogPiece } from './log-cursor.js';
+import { doingOf, isPodGone, isWaiting, openLog } from './log-request.js';
+import type { LogSource } from './log-request.js';
+import { pauseMs } from './retry.js';
+import { untilAborted, wakeableSleep } from './wait.js';
 
-export interface LogSource {
-  readonly namespace: string;
-  readonly pod: string;
-  readonly container: string;
-}
+export { readLog } from './log-request.js';
+export type { LogSource, ReadLogOptions } from './log-request.js';
 
 export interface LogReaderOptions {
   readonly source: LogSource;
   /** The consumer has what it wants, or the run is stopped: ends promptly with `stopped`. */
   readonly signal: AbortSignal;
-  /** Aborted when the pod's status says that the container has terminated, or will never start: the next end of the stream is the end. */
+  /**
+   * Aborted when the pod's status says that the container has terminated, or will never start: from then on the end
+   * of the stream is the end of the log. (A clean end alone proves nothing.)
+   */
   readonly ended: AbortSignal;
   /**
    * `exact`: nothing twice, nothing lost, or a gap is told (the bundle's log).
@@ -24,7 +32,7 @@ export interface LogReaderOptions {
   readonly patienceMs?: number;
   /** Raw bytes in order, timestamps removed. Awaited. */
   readonly onBytes: (chunk: Uint8Array) => void | Promise<void>;
-  /** Between two calls of onBytes: something may be missing here. Awaited. */
+  /** Between two calls of onBytes: something may be missing here. Awaited. Only with `exact`. */
   readonly onGap?: (reason: string) => void | Promise<void>;
   readonly onEvent?: (event: LogReaderEvent) => void;
 }
@@ -49,24 +57,182 @@ export interface LogEnd {
   readonly connections: number;
 }
 
+/** Silence after the container's end that is no longer waited out: the stream hangs (reference: kubernetes#115701). */
+const DRAIN_MS = 5_000;
+const WAITING_MS = 500;
+const DEFAULT_PATIENCE_MS = 5 * 60_000;
+
+/** How one reading went. */
+type Reading =
+  | { readonly kind: 'read-to-end' }
+  | { readonly kind: 'waiting'; readonly reason: string }
+  | { readonly kind: 'broken'; readonly error: KubernetesError }
+  | { readonly kind: 'cut'; readonly reason: string };
+
 /** Follows the log of one container over broken connections. */
-export declare class LogReader {
-  constructor(api: KubernetesApi, options: LogReaderOptions);
-  /** Resolves with how it ended; rejects only with what onBytes or onGap threw, or for a bug. */
-  run(): Promise<LogEnd>;
+export class LogReader {
+  private readonly cursor: LogCursor;
+  private gaps = 0;
+  private bytes = 0;
+  private connections = 0;
+  private contact = 0;
+  private cut: AbortController | undefined;
+
+  constructor(
+    private readonly api: KubernetesApi,
+    private readonly options: LogReaderOptions,
+  ) {
+    this.cursor = new LogCursor(options.resume);
+  }
+
   /** Evidence from elsewhere that the connection is dead: cuts it and resumes. */
-  reconnect(reason: string): void;
+  reconnect(reason: string): void {
+    this.cut?.abort(new Error(reason));
+  }
+
+  /** Resolves with how it ended; rejects only with what onBytes or onGap threw, or for a bug. */
+  async run(): Promise<LogEnd> {
+    const { signal, ended } = this.options;
+    const { clock } = this.api;
+    let failures = 0;
+    this.contact = clock.now();
+    for (;;) {
+      if (signal.aborted) return this.end('stopped');
+      // Once the container has ended its log no longer grows: a reading without following comes to its very end,
+      // also where a follow stops short because of a rotation just before the end.
+      const last = ended.aborted;
+      const before = this.bytes;
+      let reading: Reading;
+      try {
+        reading = await this.read(!last);
+      } catch (error) {
+        if (signal.aborted && isAbort(error)) return this.end('stopped');
+        throw error;
+      }
+      if (reading.kind !== 'broken') this.contact = clock.now();
+      if (this.bytes > before) failures = 0;
+      if (last && reading.kind === 'read-to-end') return this.finish();
+      if (last && reading.kind === 'waiting') return this.end('ended');
+      if (reading.kind === 'broken') {
+        const over = this.verdictOf(reading.error, clock.now() - this.contact);
+        if (over !== undefined) return this.end(over, reading.error);
+      }
+      // Between the end of a stream and the pod's status that explains it lies less than a second.
+      if (ended.aborted && !last) continue;
+      failures++;
+      await this.pause(reading, failures);
+    }
+  }
+
+  private verdictOf(error: KubernetesError, withoutContactMs: number): 'gone' | 'failed' | undefined {
+    if (isPodGone(error)) return 'gone';
+    if (!error.transient && error.statusCode !== 404) return 'failed';
+    return withoutContactMs >= (this.options.patienceMs ?? DEFAULT_PATIENCE_MS) ? 'failed' : undefined;
+  }
+
+  /** The last reading came to the end of the log. */
+  private async finish(): Promise<LogEnd> {
+    if (!this.cursor.found) await this.give([{ gap: 'the place where the reading stopped is no longer in the log' }]);
+    return this.end('ended');
+  }
+
+  private async pause(reading: Reading, failures: number): Promise<void> {
+    const { onEvent, signal, ended } = this.options;
+    const { clock, random } = this.api;
+    const after = reading.kind === 'broken' ? reading.error.retryAfterMs : undefined;
+    const ms = reading.kind === 'waiting' ? WAITING_MS : pauseMs(failures, random, after);
+    if (reading.kind === 'waiting') onEvent?.({ kind: 'waiting', reason: reading.reason });
+    else onEvent?.({ kind: 'interrupted', reason: reasonOf(reading), pauseMs: ms });
+    await wakeableSleep(clock, ms, signal, ...(ended.aborted ? [] : [ended]));
+  }
+
+  private async read(follow: boolean): Promise<Reading> {
+    const cut = new AbortController();
+    this.cut = cut;
+    const onStop = (): void => cut.abort(new AbortError(this.options.signal.reason));
+    this.options.signal.addEventListener('abort', onStop, { once: true });
+    try {
+      return await this.readOnce(follow, cut.signal);
+    } catch (thrown) {
+      if (thrown instanceof ConsumerError) throw thrown.cause;
+      if (this.options.signal.aborted) throw new AbortError(this.options.signal.reason);
+      if (cut.signal.aborted) return { kind: 'cut', reason: abortErrorOf(cut.signal).message };
+      const error = toKubernetesError(thrown, doingOf(this.options.source), this.api.connection);
+      if (!(error instanceof KubernetesError)) throw error;
+      if (isWaiting(error)) return { kind: 'waiting', reason: error.serverMessage ?? error.message };
+      return { kind: 'broken', error };
+    } finally {
+      this.options.signal.removeEventListener('abort', onStop);
+      this.cut = undefined;
+    }
+  }
+
+  private async readOnce(follow: boolean, signal: AbortSignal): Promise<Reading> {
+    const { source, idleMs, ended, onEvent } = this.options;
+    const { sinceTime } = this.cursor;
+    const response = await openLog(this.api, source, signal, {
+      follow,
+      timestamps: true,
+      ...(sinceTime === undefined ? {} : { sinceTime }),
+    });
+    if (response.statusCode === 204) {
+      response.resume();
+      return { kind: 'waiting', reason: 'the pod has no node yet' };
+    }
+    this.connections++;
+    this.contact = this.api.clock.now();
+    onEvent?.({ kind: 'connected' });
+    this.cursor.begin();
+    const limit = (): number => (ended.aborted ? DRAIN_MS : (idleMs ?? Infinity));
+    // While it looks at the limit that often, the container's end is noticed soon enough.
+    for await (const chunk of chunksOf(response, { clock: this.api.clock, signal, idleMs: limit, lookMs: DRAIN_MS })) {
+      this.contact = this.api.clock.now();
+      await this.give(this.cursor.push(chunk));
+    }
+    return { kind: 'read-to-end' };
+  }
+
+  private async give(pieces: readonly LogPiece[]): Promise<void> {
+    const { onBytes, onGap, signal } = this.options;
+    for (const piece of pieces) {
+      if (signal.aborted) throw new AbortError(signal.reason);
+      try {
+        if ('gap' in piece) {
+          this.gaps++;
+          await untilAborted(signal, onGap?.(piece.gap));
+        } else {
+          this.bytes += piece.bytes.length;
+          await untilAborted(signal, onBytes(piece.bytes));
+        }
+      } catch (error) {
+        if (signal.aborted && isAbort(error)) throw error;
+        throw new ConsumerError(error);
+      }
+    }
+  }
+
+  private end(kind: LogEnd['kind'], error?: KubernetesError): LogEnd {
+    const { gaps, bytes, connections } = this;
+    return { kind, gaps, bytes, connections, ...(error === undefined ? {} : { error }) };
+  }
 }
 
-export interface ReadLogOptions {
-  readonly signal: AbortSignal;
-  readonly onBytes: (chunk: Uint8Array) => void | Promise<void>;
-  /** Of the container before its last restart. */
-  readonly previous?: boolean;
+/** Carries what a callback threw past the translation of network errors. */
+class ConsumerError extends Error {
+  override readonly name = 'ConsumerError';
+
+  constructor(override readonly cause: unknown) {
+    super('the consumer of a log failed', { cause });
+  }
 }
 
-/**
- * One whole reading of the log file as it is now, without following; raw bytes, nothing removed. Tried again from its
- * start after trouble, so a consumer sees bytes twice. Rejects with KubernetesError.
- */
-export declare function readLog(api: KubernetesApi, source: LogSource, options: ReadLogOptions): Promise<void>;
+function reasonOf(reading: Exclude<Reading, { kind: 'waiting' }>): string {
+  switch (reading.kind) {
+    case 'read-to-end':
+      return 'the stream ended before the container';
+    case 'broken':
+      return reading.error.message;
+    case 'cut':
+      return reading.reason;
+  }
+}

@@ -1,5 +1,11 @@
 import type { ErrorCode } from '../../errors.js';
-import type { Peer } from './kubernetes-error.js';
+
+/** Whom a call spoke to, for the sentence. */
+export interface Peer {
+  readonly server: string;
+  readonly context?: string;
+  readonly user?: string;
+}
 
 export interface Explained {
   readonly code?: ErrorCode;
@@ -90,6 +96,10 @@ const BY_CODE: Readonly<Record<string, Explain>> = {
     lasting: true,
   }),
   EPROTO: tls,
+  PROXY: (server, detail) => ({
+    sentence: `no way to ${server}: ${detail}`,
+    suggestions: ['Check proxy-url in the kubeconfig, or HTTPS_PROXY and NO_PROXY in the environment.'],
+  }),
 };
 
 /** Undefined for what is no trouble of network, TLS, DNS or certificate material: a bug, most likely. */
@@ -130,13 +140,13 @@ function innermost(error: unknown): unknown {
   return error;
 }
 
-/** One line; OpenSSL's messages carry file names and line numbers of its source after the reason. */
+/** OpenSSL's messages carry file names and line numbers of its source around the reason. */
 function detailOf(error: Error): string {
   const openssl = /error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+)/i.exec(error.message);
-  const text = openssl?.[1] ?? error.message;
-  // eslint-disable-next-line no-control-regex
-  return text
-    .replace(/[\u0000-\u001f\u007f]+/g, ' ')
-    .trim()
-    .slice(0, 300);
+  return oneLine(openssl?.[1] ?? error.message).slice(0, 300);
+}
+
+/** Text of others is hostile: control characters could drive the terminal; a sentence is one line. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }

@@ -37,8 +37,8 @@ export interface RetryOptions {
   readonly random: () => number;
   readonly signal: AbortSignal;
   readonly rule: RetryRule;
-  /** All in all; default 5. */
-  readonly attempts?: number;
+  /** All in all. */
+  readonly attempts: number;
 }
 
 /** Calls `work` until it succeeds, its error is final by the rule, or the attempts are used up; rejects with the last error. */
@@ -47,7 +47,7 @@ export async function retrying<T>(options: RetryOptions, work: () => Promise<T>)
     try {
       return await work();
     } catch (error) {
-      if (failures >= (options.attempts ?? 5) || !options.rule(error)) throw error;
+      if (failures >= options.attempts || !options.rule(error)) throw error;
       const after = error instanceof KubernetesError ? error.retryAfterMs : undefined;
       await options.clock.sleep(pauseMs(failures, options.random, after), options.signal);
     }

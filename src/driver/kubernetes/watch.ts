@@ -1,20 +1,12 @@
 import type { KubernetesApi } from './api.js';
 import type { Query } from './api-path.js';
-import type { KubernetesError } from './kubernetes-error.js';
+import { isAbort, isGone, KubernetesError, toKubernetesError } from './kubernetes-error.js';
+import { Inventory } from './inventory.js';
+import type { WatchEvent, WatchedObject } from './inventory.js';
+import { pauseMs } from './retry.js';
+import { watchOnce } from './watch-stream.js';
 
-export interface WatchedObject {
-  readonly metadata?: {
-    readonly uid?: string;
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly resourceVersion?: string;
-  };
-}
-
-export type WatchEvent<T> =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  /** After each (re-)list, behind its own events: all that there is now. The first one tells that an object is absent. */
-  | { readonly type: 'LISTED'; readonly objects: readonly T[] };
+export type { WatchEvent, WatchedObject } from './inventory.js';
 
 export interface WatchOptions {
   /** For messages, an infinitive: `watch the pods of job app-x`. */
@@ -28,14 +20,66 @@ export interface WatchOptions {
   readonly patienceMs?: number;
 }
 
+/** A watch that the server ends sooner than this, with nothing said, is taken for trouble and paused after. */
+const SHORT_WATCH_MS = 1000;
+
 /**
- * The objects of a collection as they change.
+ * The objects of a collection as they change: a list, then a watch from its resource version.
+ *
  * Returns when the signal is aborted; throws KubernetesError for what time does not heal (401, 403, 404, 400) or
  * when patience is over. What was missed while there was no contact is made up from the next list, DELETED included
- * (with the last state known).
+ * (with the last state known). An object first comes as ADDED; a state that is known is not repeated.
  */
-export declare function watchList<T extends WatchedObject>(
+export async function* watchList<T extends WatchedObject>(
   api: KubernetesApi,
   path: string,
   options: WatchOptions,
-): AsyncGenerator<WatchEvent<T>, void, void>;
+): AsyncGenerator<WatchEvent<T>, void, void> {
+  const { signal, doing } = options;
+  const { clock, random } = api;
+  const inventory = new Inventory<T>();
+  let version: string | undefined;
+  let failures = 0;
+  let contact = clock.now();
+  const inTouch = (): void => {
+    failures = 0;
+    contact = clock.now();
+  };
+  while (!signal.aborted) {
+    try {
+      if (version === undefined) {
+        const query = options.query === undefined ? {} : { query: options.query };
+        const list = await api.list<T>(path, { doing, signal, attempts: 1, ...query });
+        inTouch();
+        version = list.metadata.resourceVersion ?? '';
+        yield* inventory.replace(list.items);
+      }
+      const opened = clock.now();
+      let said = false;
+      for await (const event of watchOnce<T>(api, path, version, options, inTouch)) {
+        said = true;
+        version = event.version;
+        if (event.change !== undefined) yield* inventory.apply(event.change.type, event.change.object);
+      }
+      if (!said && clock.now() - opened < SHORT_WATCH_MS) {
+        failures++;
+        await clock.sleep(pauseMs(failures, random), signal);
+      }
+    } catch (thrown) {
+      if (signal.aborted || isAbort(thrown)) return;
+      const error = toKubernetesError(thrown, doing, api.connection);
+      // Time heals an expired resource version too, by a new list (Kubernetes API concepts, "410 Gone").
+      if (!(error instanceof KubernetesError) || !(error.transient || isGone(error))) throw error;
+      if (isGone(error)) version = undefined;
+      failures++;
+      const forMs = clock.now() - contact;
+      options.onTrouble?.(error, forMs);
+      if (forMs >= (options.patienceMs ?? Infinity)) throw error;
+      try {
+        await clock.sleep(pauseMs(failures, random, error.retryAfterMs), signal);
+      } catch {
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import type { Query } from './api-path.js';
+
+export interface CallOptions {
+  /** For messages, an infinitive: `create job app-x in namespace y`. */
+  readonly doing: string;
+  readonly signal: AbortSignal;
+  /** One attempt, from credentials to the last byte of the answer; default 30 s. */
+  readonly timeoutMs?: number;
+  /** Attempts all in all, where the call may be tried again; default 5. */
+  readonly attempts?: number;
+  readonly query?: Query;
+}
+
+export interface CreateOptions<T> extends CallOptions {
+  /**
+   * Whether an object of that name that is already there is the one that was to be created. Asked when a first
+   * attempt broke without an answer and the second one says AlreadyExists; without it that is an error.
+   */
+  readonly isOurs?: (existing: T) => boolean;
+}
+
+export interface Created<T> {
+  readonly object: T;
+  /** Texts of the answer's Warning headers (admission, deprecation, PodSecurity). */
+  readonly warnings: readonly string[];
+}
+
+export interface DeleteOptions extends CallOptions {
+  /** `background` lets the garbage collector remove what the object owns; default. */
+  readonly propagation?: 'background' | 'foreground' | 'orphan';
+  /** Only the object with this UID; another one of the same name gives a 409. */
+  readonly uid?: string;
+  readonly gracePeriodSeconds?: number;
+}
+
+export interface KubernetesList<T> {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items: readonly T[];
+}
+
+export interface ServerVersion {
+  readonly major: number;
+  readonly minor: number;
+  readonly gitVersion: string;
+}

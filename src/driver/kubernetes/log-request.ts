@@ -1,0 +1,85 @@
+import type http from 'node:http';
+import type { KubernetesApi } from './api.js';
+import { apiPath } from './api-path.js';
+import type { Query } from './api-path.js';
+import { chunksOf } from './body-stream.js';
+import { toKubernetesError } from './kubernetes-error.js';
+import type { KubernetesError } from './kubernetes-error.js';
+import { RETRY_IDEMPOTENT, retrying } from './retry.js';
+
+export interface LogSource {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+}
+
+export interface ReadLogOptions {
+  readonly signal: AbortSignal;
+  readonly onBytes: (chunk: Uint8Array) => void | Promise<void>;
+  /** Of the container before its last restart. */
+  readonly previous?: boolean;
+}
+
+const IDLE_MS = 30_000;
+
+/**
+ * One whole reading of the log file as it is now, without following; raw bytes, nothing removed. After trouble it is
+ * tried again from the start, so a consumer may see bytes twice. Rejects with KubernetesError (also while the container
+ * has not started) and with what onBytes throws.
+ */
+export async function readLog(api: KubernetesApi, source: LogSource, options: ReadLogOptions): Promise<void> {
+  const { signal, onBytes } = options;
+  const { clock, random } = api;
+  let consumerError: { readonly error: unknown } | undefined;
+  await retrying(
+    { clock, random, signal, attempts: 5, rule: (e) => consumerError === undefined && RETRY_IDEMPOTENT(e) },
+    async () => {
+      try {
+        const response = await openLog(api, source, signal, options.previous === true ? { previous: true } : {});
+        for await (const chunk of chunksOf(response, { clock, signal, idleMs: () => IDLE_MS })) {
+          try {
+            await onBytes(chunk);
+          } catch (error) {
+            consumerError = { error };
+            throw error;
+          }
+        }
+      } catch (error) {
+        if (consumerError !== undefined) throw consumerError.error;
+        throw toKubernetesError(error, doingOf(source), api.connection);
+      }
+    },
+  );
+}
+
+/** Resolves with a 200, or a 204 while the pod has no node (apiserver, StreamObject without a stream). */
+export function openLog(
+  api: KubernetesApi,
+  source: LogSource,
+  signal: AbortSignal,
+  query: Query,
+): Promise<http.IncomingMessage> {
+  const path = apiPath('/api/v1', 'namespaces', source.namespace, 'pods', source.pod, 'log');
+  return api.stream(path, { doing: doingOf(source), signal, query: { container: source.container, ...query } });
+}
+
+export function doingOf(source: LogSource): string {
+  return `read the log of container ${source.container} of pod ${source.pod} in namespace ${source.namespace}`;
+}
+
+/**
+ * A 400 says that the container has not started (`is waiting to start: PodInitializing`, `trying and failing to pull
+ * image`), or that there is none of that name, which time does not heal.
+ */
+export function isWaiting(error: KubernetesError): boolean {
+  if (error.statusCode !== 400) return false;
+  return !/is not valid for pod|previous terminated container|container name must be specified/.test(
+    error.serverMessage ?? '',
+  );
+}
+
+/** A kubelet that does not know the pod yet gives a 404 too; the API server's sentence on it names no pod. */
+export function isPodGone(error: KubernetesError): boolean {
+  if (error.statusCode === 410) return true;
+  return error.statusCode === 404 && !/could not find the requested resource/.test(error.serverMessage ?? '');
+}

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../clock.js';
+import { CnabError } from '../../errors.js';
+import { runExecPlugin } from './exec-plugin.js';
+import type { ExecPlugin, PluginCredential, PluginRun } from './exec-plugin.js';
+
+/** What proves who the user is, for one request. */
+export interface Proof {
+  readonly token?: string;
+  readonly clientCertificate?: string;
+  readonly clientKey?: string;
+}
+
+/** Credentials that change while a run lasts. */
+export interface CredentialProvider {
+  /** Rejects with CnabError. */
+  proof(): Promise<Proof>;
+  /** Forget what is cached. */
+  forget(): void;
+}
+
+/** A mounted token is replaced about hourly; client-go reads it anew after a minute as well (transport/token_source.go). */
+const TOKEN_FILE_MS = 60_000;
+/** A credential that ends while the request is under way is of no use. */
+const EXPIRY_MARGIN_MS = 10_000;
+
+/** A token in a file, perhaps renewed by others. `fallback`: the token beside it in the kubeconfig. */
+export function tokenFileProvider(file: string, fallback: string | undefined, clock: Clock): CredentialProvider {
+  let cached: { readonly token: string; readonly at: number } | undefined;
+  return {
+    async proof() {
+      if (cached !== undefined && clock.now() - cached.at < TOKEN_FILE_MS) return { token: cached.token };
+      let token = fallback;
+      try {
+        token = (await readFile(file, 'utf8')).trim() || fallback;
+      } catch (cause) {
+        if (cached === undefined && fallback === undefined) {
+          const code = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
+          throw new CnabError('unavailable', `cannot read the token file ${file} (${code})`, { cause });
+        }
+        token ??= cached?.token;
+      }
+      if (token === undefined) throw new CnabError('unavailable', `the token file ${file} is empty`);
+      cached = { token, at: clock.now() };
+      return { token };
+    },
+    forget() {
+      cached = undefined;
+    },
+  };
+}
+
+/** A credential plugin, run once for all requests until its credential expires or the server refuses it. */
+export function pluginProvider(plugin: ExecPlugin, run: PluginRun, clock: Clock): CredentialProvider {
+  let current: Promise<PluginCredential> | undefined;
+  return {
+    async proof() {
+      const known = await current;
+      if (known?.expiresAt !== undefined && known.expiresAt - EXPIRY_MARGIN_MS <= clock.now()) current = undefined;
+      if (current === undefined) {
+        const running = runExecPlugin(plugin, run);
+        current = running;
+        // A failure is not kept: the user may log in meanwhile.
+        running.catch(() => {
+          if (current === running) current = undefined;
+        });
+      }
+      return current;
+    },
+    forget() {
+      current = undefined;
+    },
+  };
+}
