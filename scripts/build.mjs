@@ -34,7 +34,8 @@ const vendors = {
   'ajv-formats': `module.exports = require('./ajv.cjs').__formats;`,
   'js-yaml': `module.exports = require('js-yaml');`,
   'jsonc-parser': `export * from 'jsonc-parser';`,
-  ora: `export { default } from 'ora';`,
+  // What Node gives an ES module as the default import of a CommonJS file is module.exports.
+  ora: `module.exports = require('ora').default;`,
   '@kubernetes/client-node':
     clusterClient.length > 0 ? `export { ${clusterClient.join(', ')} } from '@kubernetes/client-node';` : '',
 };
@@ -47,6 +48,8 @@ const common = {
   format: 'cjs',
   minifySyntax: true,
   logLevel: 'warning',
+  // import() of a CommonJS file sees only the names that a lexer finds in it; require() sees all.
+  supported: { 'dynamic-import': false },
   // import.meta.url does not exist in CommonJS; source files find their neighbours (scripts) by it.
   define: { 'import.meta.url': '__moduleUrl' },
   banner: { js: `const __moduleUrl = require('node:url').pathToFileURL(__filename).href;` },
@@ -91,6 +94,8 @@ async function bundle(library, contents) {
     outfile: join(lib, fileOf(library)),
     plugins: [lean],
     external: ['./ajv.cjs'],
+    // jsonc-parser's other form asks for its files by names that no bundler sees.
+    mainFields: ['module', 'main'],
     minifyWhitespace: true,
     minifyIdentifiers: true,
   });

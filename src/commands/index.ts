@@ -1,4 +1,6 @@
 import type { Command } from '@oclif/core/command';
+import BundleShow from './bundle/show.js';
+import BundleValidate from './bundle/validate.js';
 import Forget from './forget.js';
 import History from './history.js';
 import List from './list.js';
@@ -10,6 +12,8 @@ import Version from './version.js';
 
 /** Every command by its id; a colon stands for the blank between topic and command. */
 export const COMMANDS: Readonly<Record<string, Command.Class>> = {
+  'bundle:show': BundleShow,
+  'bundle:validate': BundleValidate,
   forget: Forget,
   history: History,
   list: List,
