@@ -54,18 +54,29 @@ export function endedWithZero(record: ClaimRecord): boolean {
   return code === undefined ? result.status === 'succeeded' : code === 0;
 }
 
+/** True when the run tool was never started: such a run has changed nothing. */
+export function neverRan(record: ClaimRecord): boolean {
+  const result = lastResult(record);
+  return result !== undefined && member(member(result.custom, CUSTOM_KEY), 'ran') === 'no';
+}
+
+/** The run that the installation's state comes from: the last modifying one whose run tool was started. */
+function lastEffective(installation: Installation): ClaimRecord | undefined {
+  return installation.records.findLast((record) => isModifying(record.claim) && !neverRan(record));
+}
+
 /**
  * True when the last modifying run ended with 0 and was no uninstall: what `install` refuses to run over.
  * A failed run leaves the state undefined (cnab-spec issue 237): then this is false, and so is `isUninstalled`.
  */
 export function isInstalled(installation: Installation): boolean {
-  const record = lastModifying(installation);
+  const record = lastEffective(installation);
   return record !== undefined && record.claim.action !== 'uninstall' && endedWithZero(record);
 }
 
 /** True when the last modifying run was an uninstall that ended with 0: history that lists do not show. */
 export function isUninstalled(installation: Installation): boolean {
-  const record = lastModifying(installation);
+  const record = lastEffective(installation);
   return record !== undefined && record.claim.action === 'uninstall' && endedWithZero(record);
 }
 
