@@ -1,0 +1,161 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { kill } from 'node:process';
+import {
+  ImageError,
+  StartError,
+  type ContainerOutput,
+  type ContainerRuntime,
+  type ContainerSpec,
+  type ExecOptions,
+  type RunningContainer,
+} from '../api-server/container-runtime.js';
+import { bundleFolderProblem, RUN_TOOL } from './bundle-folder.js';
+import { onlyChild, startContained, STDERR_DESCRIPTOR, type Contained } from './container.js';
+import { environmentScript, NOT_STARTED } from './environment-script.js';
+import { readHostLayout, type HostLayout } from './host-layout.js';
+import { joinLine, launchLine, type LaunchOptions } from './launch-line.js';
+import { isWithin } from './mount-table.js';
+import { outsideIdentity } from './outside-identity.js';
+import { removeTree } from './remove-tree.js';
+import { makeRoot } from './root-file-system.js';
+import { planRoot } from './root-plan.js';
+
+export interface NamespaceRuntimeOptions {
+  /** The caller's uid. */
+  readonly uid: number;
+  /** Folder of the bundle that an image reference stands for; undefined: the image is the machine's own programs. Rejects with ImageError. */
+  readonly bundleFolder: (image: string) => Promise<string | undefined>;
+}
+
+export async function createNamespaceRuntime(options: NamespaceRuntimeOptions): Promise<ContainerRuntime> {
+  const [script, host, uidMap, release] = await Promise.all([
+    readFile(new URL('./enter.sh', import.meta.url), 'utf8'),
+    readHostLayout(),
+    readFile('/proc/self/uid_map', 'utf8'),
+    readFile('/proc/sys/kernel/osrelease', 'utf8'),
+  ]);
+  return new NamespaceRuntime(options, {
+    script,
+    host,
+    uidMap,
+    limitsProcesses: options.uid === 0 || countsPerNamespace(release),
+  });
+}
+
+/** RLIMIT_NPROC is counted per user namespace since Linux 5.14. */
+export function countsPerNamespace(release: string): boolean {
+  const [major = 0, minor = 0] = release.split('.').map((part) => Number.parseInt(part, 10));
+  return major > 5 || (major === 5 && minor >= 14);
+}
+
+interface Machine extends Pick<LaunchOptions, 'script' | 'limitsProcesses'> {
+  readonly host: HostLayout;
+  readonly uidMap: string;
+}
+
+class NamespaceRuntime implements ContainerRuntime {
+  readonly #podFolders = new Map<string, string>();
+
+  constructor(
+    private readonly options: NamespaceRuntimeOptions,
+    private readonly machine: Machine,
+  ) {}
+
+  async pull(image: string): Promise<{ imageId: string }> {
+    const folder = await this.options.bundleFolder(image);
+    const problem = folder === undefined ? undefined : await bundleFolderProblem(folder);
+    if (problem !== undefined) throw new ImageError('ErrImageNeverPull', problem);
+    return { imageId: `sandbox://sha256:${createHash('sha256').update(image).digest('hex')}` };
+  }
+
+  async start(spec: ContainerSpec, output: ContainerOutput): Promise<RunningContainer> {
+    const { machine } = this;
+    const identity = outsideIdentity(this.options.uid, machine.uidMap, spec.podUid);
+    if (identity === undefined) throw new StartError('root has no other uid here that a container could run as');
+    const folder = await this.options.bundleFolder(spec.image);
+    const app = folder === undefined ? undefined : join(folder, 'cnab', 'app');
+    const argv = [
+      ...(spec.command.length > 0 ? spec.command : app === undefined ? ['/bin/sh'] : [`/${RUN_TOOL}`]),
+      ...spec.args,
+    ];
+
+    const own = join(spec.podFolder, 'runtime', `${spec.name}.${spec.attempt}`);
+    const root = join(own, 'root');
+    this.#podFolders.set(spec.podUid, spec.podFolder);
+    const plan = planRoot(root, spec, machine.host);
+    await mkdir(own, { recursive: true, mode: 0o700 });
+    const volumes = spec.mounts.map(({ source }) => source).filter((source) => isWithin(spec.podFolder, source));
+    await makeRoot(root, { plan, identity, volumes, ...(app === undefined ? {} : { app }) });
+
+    const owner = identity.privileged ? identity.id : undefined;
+    const launch = { identity, root, hostname: spec.hostname, security: spec.security, ...machine };
+    const command = { env: spec.env, workingDir: spec.workingDir ?? '/', stderr: STDERR_DESCRIPTOR };
+    const contained = await startContained({
+      argv: launchLine(launch),
+      script: environmentScript({ ...command, argv }),
+      output,
+      pipes: [join(own, 'stdout'), join(own, 'stderr')],
+      owner,
+    });
+    await contained.started;
+    const launched = contained.process.pid;
+    const init = await onlyChild(launched);
+    const first = await onlyChild(init);
+    let running = true;
+    const exited = contained.ended.finally(() => (running = false));
+    const exec = async (program: readonly string[], { output: execOutput, signal }: ExecOptions): Promise<number> => {
+      signal?.throwIfAborted();
+      if (init === undefined || first === undefined || !running) return 126;
+      const name = randomBytes(6).toString('hex');
+      const joined = await startContained({
+        argv: joinLine({ ...launch, init, first }),
+        script: environmentScript({ ...command, argv: program }),
+        output: execOutput,
+        pipes: [join(own, `${name}.out`), join(own, `${name}.err`)],
+        owner,
+      });
+      return endOfExec(joined, signal);
+    };
+    return {
+      id: createHash('sha256').update(`${spec.podUid}/${spec.name}/${spec.attempt}`).digest('hex'),
+      exited,
+      kill: (signal) => {
+        if (running && first !== undefined) signalProcess(first, signal);
+      },
+      exec,
+    };
+  }
+
+  async removePod(podUid: string): Promise<void> {
+    const podFolder = this.#podFolders.get(podUid);
+    if (podFolder === undefined) return;
+    await removeTree(join(podFolder, 'runtime'));
+    this.#podFolders.delete(podUid);
+  }
+}
+
+/** The container may have ended this very moment: no error. */
+function signalProcess(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    kill(pid, signal);
+  } catch {
+    // ESRCH
+  }
+}
+
+async function endOfExec(joined: Contained, signal: AbortSignal | undefined): Promise<number> {
+  const stop = (): void => void joined.process.kill('SIGKILL');
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted === true) stop();
+  const failed = await joined.started.then(
+    () => false,
+    () => true,
+  );
+  const { exitCode } = await joined.ended;
+  signal?.removeEventListener('abort', stop);
+  signal?.throwIfAborted();
+  if (failed) return exitCode === NOT_STARTED ? 127 : 126;
+  return exitCode;
+}
