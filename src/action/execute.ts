@@ -7,7 +7,7 @@ import { judgeOutputs, type JudgedOutputs, type KeptOutput } from './judge.js';
 import { secretPatterns } from './mask.js';
 import type { PreparedAction } from './prepare.js';
 import type { ActionContext, ActionOutcome } from './request.js';
-import { RunLog } from './run-log.js';
+import { RunLog, type RunLogEnd } from './run-log.js';
 
 /** How far a recorded run has come, for the caller that must leave a final result whatever happens. */
 export interface RunProgress {
@@ -31,23 +31,19 @@ export async function executeAction(
   context.events.onStart(start);
   const log = await RunLog.create(run.logFile, secretPatterns(secrets), context.events.onLog);
   if (progress !== undefined) progress.driving = true;
-  const result = await drive(prepared, context, run, log);
-  const logEnd = await log.end();
+  const { result, logEnd } = await driveToItsEnd(prepared, context, run, log);
   const judged = await judgeOutputs(claim.bundle, claim.action, result, run.staging);
   const exportError = await exportOutputs(judged, context);
   const verdict = verdictOf(claim.action, result, judged);
   const outputs = [...judged.kept, ...(logEnd.output === undefined || declaresLog(claim) ? [] : [logEnd.output])];
   let recorded: Result | undefined;
   if (progress !== undefined) {
-    recorded = finalResult(
-      await claims.nextId(claim.installation),
-      claim,
-      context.clock.now(),
-      verdict,
-      result,
+    recorded = await storeFinalResult(
+      claims,
+      claim.installation,
+      (id) => finalResult(id, claim, context.clock.now(), verdict, result, outputs),
       outputs,
-    );
-    await claims.saveResult(claim.installation, recorded, outputs).catch((error: unknown) => {
+    ).catch((error: unknown) => {
       throw notStored(error, run);
     });
     progress.settled = true;
@@ -58,6 +54,34 @@ export async function executeAction(
     ...(exportError === undefined ? {} : { exportError }),
     ...(recorded === undefined ? {} : { recorded }),
   });
+}
+
+async function storeFinalResult(
+  claims: TargetClaims,
+  installation: string,
+  document: (id: string) => Result,
+  outputs: readonly KeptOutput[],
+): Promise<Result> {
+  const result = document(await claims.nextId(installation));
+  await claims.saveResult(installation, result, outputs);
+  return result;
+}
+
+/** The log is completed also when the driver throws: what it had brought is on disk then. */
+async function driveToItsEnd(
+  prepared: PreparedAction,
+  context: ActionContext,
+  run: RunFolder,
+  log: RunLog,
+): Promise<{ result: OperationResult; logEnd: RunLogEnd }> {
+  let logEnd: RunLogEnd | undefined;
+  let result: OperationResult;
+  try {
+    result = await drive(prepared, context, run, log);
+  } finally {
+    logEnd = await log.end();
+  }
+  return { result, logEnd };
 }
 
 async function drive(

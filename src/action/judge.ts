@@ -2,7 +2,8 @@ import { open, readFile, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { appliesTo, isSensitive, type Bundle, type Definition } from '../bundle/bundle.js';
-import { checkOutput, definitionType, outputDefault, typedOutput } from '../bundle/outputs.js';
+import { checkOutput, definitionType, outputDefault, outputWarning, typedOutput } from '../bundle/outputs.js';
+import { own } from '../bundle/own.js';
 import type { CollectedOutput, OperationResult } from '../driver/driver.js';
 import type { OutputSummary } from './request.js';
 
@@ -42,7 +43,7 @@ export async function judgeOutputs(
   const warnings: string[] = [];
   for (const [index, [name, output]] of Object.entries(bundle.outputs ?? {}).entries()) {
     if (!appliesTo(output, action)) continue;
-    const definition = own(bundle, output.definition);
+    const definition = own(bundle.definitions, output.definition) ?? true;
     const sensitive = isSensitive(bundle, output.definition);
     const collected = result.outputs.find((candidate) => candidate.name === name);
     const problem = result.problems.find((candidate) => candidate.name === name);
@@ -68,7 +69,10 @@ export async function judgeOutputs(
       warnings.push(`output "${name}" is larger than 16 MiB: it is stored without a check against its definition.`);
       continue;
     }
-    const invalid = await checkOutput(definition, await readFile(collected.file));
+    const bytes = await readFile(collected.file);
+    const invalid = await checkOutput(definition, bytes);
+    const odd = outputWarning(definition, bytes);
+    if (odd !== undefined) warnings.push(`output "${name}" ${odd}.`);
     if (invalid !== undefined)
       failures.push(`output "${name}": ${sensitive ? 'does not fit its definition' : invalid}`);
   }
@@ -86,10 +90,4 @@ async function summarize(definition: Definition, sensitive: boolean, output: Col
   const { name, size, sha256 } = output;
   const value = sensitive || size > LARGEST_VALUE ? undefined : typedOutput(definition, await readFile(output.file));
   return { name, type: definitionType(definition), size, sha256, sensitive, ...(value === undefined ? {} : { value }) };
-}
-
-function own(bundle: Bundle, definition: string): Definition {
-  return bundle.definitions !== undefined && Object.hasOwn(bundle.definitions, definition)
-    ? (bundle.definitions[definition] ?? true)
-    : true;
 }

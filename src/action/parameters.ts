@@ -1,4 +1,5 @@
 import { appliesTo, isSensitive, type Bundle, type Definition, type Json } from '../bundle/bundle.js';
+import { own } from '../bundle/own.js';
 import { checkValue, coerceValue, encodeFileValue, parseValue } from '../bundle/values.js';
 import { CnabError, messageOf } from '../errors.js';
 import type { GivenParameter } from './request.js';
@@ -46,7 +47,7 @@ export async function resolveParameters(sources: ParameterSources): Promise<Reso
   const declared = Object.entries(bundle.parameters ?? {});
   const problems: string[] = [];
   const warnings: string[] = [];
-  const given = readGiven(sources, problems);
+  const { given, refused } = readGiven(sources, problems);
   const kept = Object.entries(overrides).filter(([name]) => declared.some(([known]) => known === name));
   const dropped = Object.keys(overrides).filter((name) => !declared.some(([known]) => known === name));
   if (dropped.length > 0) {
@@ -59,6 +60,7 @@ export async function resolveParameters(sources: ParameterSources): Promise<Reso
     const definition = definitionOf(bundle, parameter.definition);
     const sensitive = isSensitive(bundle, parameter.definition);
     const applies = appliesTo(parameter, action);
+    if (refused.has(name)) continue;
     let set = given.get(name);
     const readOnly = typeof definition === 'object' && definition['readOnly'] === true;
     if (set !== undefined && readOnly && sources.installed !== undefined) {
@@ -96,12 +98,16 @@ interface Sourced {
   readonly from: string;
 }
 
-function readGiven(sources: ParameterSources, problems: string[]): Map<string, Sourced> {
+/** The values that were given, typed; `refused` are the names whose value has already been reported as a problem. */
+function readGiven(
+  sources: ParameterSources,
+  problems: string[],
+): { given: Map<string, Sourced>; refused: ReadonlySet<string> } {
   const { bundle } = sources;
   const given = new Map<string, Sourced>();
+  const refused = new Set<string>();
   for (const { name, value, from } of sources.given) {
-    const parameter =
-      bundle.parameters !== undefined && Object.hasOwn(bundle.parameters, name) ? bundle.parameters[name] : undefined;
+    const parameter = own(bundle.parameters, name);
     if (parameter === undefined) {
       const names = Object.keys(bundle.parameters ?? {});
       problems.push(
@@ -115,9 +121,10 @@ function readGiven(sources: ParameterSources, problems: string[]): Map<string, S
     } catch (error) {
       if (!(error instanceof CnabError)) throw error;
       problems.push(`parameter "${name}" (${from}): ${error.message}`);
+      refused.add(name);
     }
   }
-  return given;
+  return { given, refused };
 }
 
 function typed(definition: Definition, value: GivenParameter['value']): Json {
@@ -164,7 +171,7 @@ async function fallback(
 function sourceOutputs(bundle: Bundle, parameter: string): readonly string[] {
   const extension = bundle.custom?.['io.cnab.parameter-sources'] as
     Record<string, { priority?: string[]; sources?: Record<string, { name?: string }> }> | undefined;
-  const entry = extension !== undefined && Object.hasOwn(extension, parameter) ? extension[parameter] : undefined;
+  const entry = own(extension, parameter);
   if (!Array.isArray(entry?.priority)) return [];
   return entry.priority
     .filter((kind) => kind === 'output')
@@ -173,9 +180,7 @@ function sourceOutputs(bundle: Bundle, parameter: string): readonly string[] {
 }
 
 function definitionOf(bundle: Bundle, name: string): Definition {
-  return bundle.definitions !== undefined && Object.hasOwn(bundle.definitions, name)
-    ? (bundle.definitions[name] ?? true)
-    : true;
+  return own(bundle.definitions, name) ?? true;
 }
 
 function throwIfAny(problems: readonly string[], missing: readonly string[], bundle: Bundle): void {

@@ -1,5 +1,6 @@
-import type { Action, Bundle } from '../bundle/bundle.js';
+import type { Bundle } from '../bundle/bundle.js';
 import { BUILT_IN_ACTIONS } from '../bundle/bundle.js';
+import { own } from '../bundle/own.js';
 import type { Installation } from '../claim/claim.js';
 import { isInstalled, isUninstalled, unsettled } from '../claim/status.js';
 import { CnabError } from '../errors.js';
@@ -37,10 +38,6 @@ export function traitsOf(bundle: Bundle, action: string): ActionTraits {
         ? [`action "${action}" is declared both modifying and stateless: it is run and recorded as a modifying one.`]
         : [],
   };
-}
-
-function own(actions: Readonly<Record<string, Action>> | undefined, name: string): Action | undefined {
-  return actions !== undefined && Object.hasOwn(actions, name) ? actions[name] : undefined;
 }
 
 /**

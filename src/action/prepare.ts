@@ -60,7 +60,7 @@ export async function bundleOf(request: ActionRequest, record: ClaimRecord | und
   return {
     bundle,
     source,
-    digest: canonicalDigest(bundle),
+    digest: canonicalDigest(bundle as unknown as Json),
     origin,
     warnings: [],
     ...(bundleFolder === undefined ? {} : { folder: bundleFolder }),

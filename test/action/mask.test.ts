@@ -46,11 +46,15 @@ describe('SecretMask', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', '\n'), minLength: 0, maxLength: 40 });
     const secret = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 4, maxLength: 6 });
     fc.assert(
-      fc.property(fc.array(secret, { minLength: 1, maxLength: 3 }), fc.array(letters, { maxLength: 6 }), (secrets, chunks) => {
-        const shown = masked(secrets, chunks);
-        for (const one of secrets) assert.ok(!shown.includes(one), JSON.stringify({ secrets, chunks, shown }));
-        assert.equal(shown, masked(secrets, [chunks.join('')]));
-      }),
+      fc.property(
+        fc.array(secret, { minLength: 1, maxLength: 3 }),
+        fc.array(letters, { maxLength: 6 }),
+        (secrets, chunks) => {
+          const shown = masked(secrets, chunks);
+          for (const one of secrets) assert.ok(!shown.includes(one), JSON.stringify({ secrets, chunks, shown }));
+          assert.equal(shown, masked(secrets, [chunks.join('')]));
+        },
+      ),
       { numRuns: 500 },
     );
   });

@@ -1,0 +1,150 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ActionContext, ActionOutcome, ActionRequest, ActionStart } from '../../src/action/request.js';
+import { runAction } from '../../src/action/run-action.js';
+import { canonicalDigest } from '../../src/bundle/canonical.js';
+import type { Bundle, Json, LoadedBundle } from '../../src/bundle/bundle.js';
+import type { Claim, Installation, Result } from '../../src/claim/claim.js';
+import type { ClaimStore } from '../../src/claim/claim-store.js';
+import { systemClock } from '../../src/driver/clock.js';
+import type { Driver } from '../../src/driver/driver.js';
+import { storeIn } from '../claim/samples.js';
+import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
+
+export const APP: Bundle = {
+  schemaVersion: 'v1.2.0',
+  name: 'app',
+  version: '1.0.0',
+  invocationImages: [{ image: 'registry.example/app:1.0.0', contentDigest: `sha256:${'a'.repeat(64)}` }],
+  definitions: {
+    text: { type: 'string' },
+    port: { type: 'integer', minimum: 1, default: 80 },
+    secret: { type: 'string', writeOnly: true },
+    json: { type: 'object' },
+  },
+  parameters: {
+    greeting: { definition: 'text', destination: { env: 'GREETING' } },
+    port: { definition: 'port', destination: { env: 'PORT', path: '/etc/app/port' } },
+  },
+  credentials: { token: { env: 'TOKEN', applyTo: ['upgrade'], required: true } },
+  outputs: {
+    url: { definition: 'text', path: '/cnab/app/outputs/url' },
+    password: { definition: 'secret', path: '/cnab/app/outputs/password', applyTo: ['upgrade'] },
+  },
+  actions: {
+    'io.cnab.help': { stateless: true },
+    status: {},
+    rotate: { modifies: true },
+  },
+};
+
+export function loaded(bundle: Bundle, changes: Partial<LoadedBundle> = {}): LoadedBundle {
+  return {
+    bundle,
+    source: Buffer.from(JSON.stringify(bundle)),
+    digest: canonicalDigest(bundle as unknown as Json),
+    origin: 'bundle.json',
+    warnings: [],
+    ...changes,
+  };
+}
+
+/** A place to run actions: a real store in a temporary folder, and everything that was said while they ran. */
+export class Stage {
+  readonly warnings: string[] = [];
+  readonly starts: ActionStart[] = [];
+  log = '';
+  credentials: Record<string, string> = { token: 'tok-12345' };
+  /** The sets that the resolver was made over, run by run. */
+  readonly sets: (readonly string[])[] = [];
+
+  private constructor(
+    readonly home: string,
+    readonly store: ClaimStore,
+  ) {}
+
+  static async create(): Promise<Stage> {
+    const home = await realpath(await mkdtemp(path.join(tmpdir(), 'cnab-action-')));
+    return new Stage(
+      home,
+      storeIn(home, () => Date.now()),
+    );
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.home, { recursive: true, force: true });
+  }
+
+  async run(
+    action: string,
+    driver: Driver | ConstructorParameters<typeof FakeDriver>[0],
+    changes: Partial<ActionRequest> = {},
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<ActionOutcome> {
+    const request: ActionRequest = {
+      action,
+      installation: 'app',
+      parameters: [],
+      choices: { credentialSets: [] },
+      credentials: (sets) => {
+        this.sets.push(sets);
+        return (names) =>
+          Promise.resolve(
+            new Map(
+              names.flatMap((name) =>
+                name in this.credentials ? [[name, Buffer.from(this.credentials[name] ?? '')]] : [],
+              ),
+            ),
+          );
+      },
+      reset: false,
+      force: false,
+      installIfAbsent: false,
+      deleteRecord: false,
+      ignoreRequiredExtensions: false,
+      ...(action === 'install' ? { bundle: loaded(APP) } : {}),
+      ...changes,
+    };
+    const context: ActionContext = {
+      store: this.store,
+      driver: typeof driver === 'function' ? new FakeDriver(driver) : driver,
+      clock: systemClock,
+      signal,
+      events: {
+        onLog: (chunk) => {
+          this.log += Buffer.from(chunk).toString('utf8');
+        },
+        onProgress: () => undefined,
+        onWarning: (sentence) => void this.warnings.push(sentence),
+        onStart: (start) => void this.starts.push(start),
+      },
+    };
+    return await runAction(request, context);
+  }
+
+  async installation(name = 'app'): Promise<Installation | undefined> {
+    return await this.store.on(FAKE_TARGET).read(name);
+  }
+
+  /** Action and statuses of every recorded run, oldest first. */
+  async story(): Promise<string[]> {
+    const installation = await this.installation();
+    return (installation?.records ?? []).map(
+      ({ claim, results }) => `${claim.action}: ${results.map(({ status }) => status).join(', ')}`,
+    );
+  }
+
+  async last(): Promise<{ claim: Claim; result: Result }> {
+    const record = (await this.installation())?.records.at(-1);
+    const result = record?.results.at(-1);
+    if (record === undefined || result === undefined) throw new Error('nothing is recorded');
+    return { claim: record.claim, result };
+  }
+}
+
+export const text = (name: string, value: string, from = '-p'): ActionRequest['parameters'][number] => ({
+  name,
+  value: { kind: 'text', text: value },
+  from,
+});
