@@ -36,6 +36,15 @@ export async function runAction(request: ActionRequest, context: ActionContext):
   }
 }
 
+/**
+ * What `runAction` would do, decided in the same way; nothing is recorded, created or run, and nothing is locked.
+ * Rejects as `runAction` refuses.
+ */
+export async function planAction(request: ActionRequest, context: ActionContext): Promise<PreparedAction> {
+  const claims = context.store.on(await context.driver.target(context.signal));
+  return await prepareAction(request, context, claims, await claims.read(request.installation));
+}
+
 /** Stateless actions leave no record and need no lock (spec 101); everything else does. */
 async function leavesNoRecord(request: ActionRequest, installation: Installation | undefined): Promise<boolean> {
   const record = installation === undefined ? undefined : lastModifying(installation);

@@ -27,9 +27,7 @@ const BUNDLE: Bundle = {
   },
 };
 
-async function resolve(
-  changes: Partial<ParameterSources> = {},
-): Promise<{
+async function resolve(changes: Partial<ParameterSources> = {}): Promise<{
   values: Record<string, Json>;
   from: Record<string, string>;
   overrides: Record<string, Json>;
