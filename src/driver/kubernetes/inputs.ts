@@ -1,4 +1,5 @@
 import type { EnvironmentVariable, InputFile, Operation } from '../driver.js';
+import { inputPartName } from '../../frame/sidecar.js';
 import { secretName } from './names.js';
 
 /**
@@ -66,11 +67,9 @@ export function inputSizeProblems(files: readonly InputFile[]): string[] {
 }
 
 function pieces(content: Uint8Array, index: number): Piece[] {
-  if (content.byteLength <= SECRET_BYTES) return [{ key: `f${index}`, bytes: content }];
-  const count = Math.ceil(content.byteLength / SECRET_BYTES);
-  // Numbered with leading zeros, so that a shell's glob gives the parts in order.
+  const count = Math.max(1, Math.ceil(content.byteLength / SECRET_BYTES));
   return Array.from({ length: count }, (_, part) => ({
-    key: `f${index}.${String(part).padStart(4, '0')}`,
+    key: inputPartName(index, part),
     bytes: content.subarray(part * SECRET_BYTES, (part + 1) * SECRET_BYTES),
   }));
 }

@@ -24,16 +24,19 @@ export const INVOCATION_CONTAINER = 'invocation';
 const MAX_LABEL = 63;
 const MAX_ACTION_SLUG = 14;
 
-/**
- * The name of a run's Job: `cnab-<action>-<installation>-<run id>`, at most 63 characters.
- * The same run gives the same name, so a second process finds it, and a repeated POST cannot make a second Job.
- */
-export function jobName(run: {
+export interface RunIdentity {
   readonly runId: string;
   readonly action: string;
   readonly installation: string;
-}): string {
-  const id = run.runId.toLowerCase();
+}
+
+/**
+ * The name of a run's Job: `cnab-<action>-<installation>-<run id>`, at most 63 characters.
+ * The same run gives the same name, so a second process finds it, and a repeated POST cannot make a second Job.
+ * `attempt` 2 is the one after a refusal of the pod, when the first Job is still on its way out.
+ */
+export function jobName(run: RunIdentity, attempt = 1): string {
+  const id = run.runId.toLowerCase() + (attempt === 1 ? '' : `-${attempt}`);
   const room = MAX_LABEL - 'cnab-'.length - '-'.length - id.length;
   const action = slug(run.action, MAX_ACTION_SLUG);
   const installation = slug(run.installation, room - action.length - 1);

@@ -14,10 +14,11 @@ export function isRunning(status: V1ContainerStatus | undefined): boolean {
   return status?.state?.running !== undefined;
 }
 
-/** True when the container has been there at all, so that it has a log to read. */
+/** True when the container's program was executed for certain: it has a log to read, and it may have done something. */
 export function hasStarted(status: V1ContainerStatus | undefined): boolean {
   const terminated = status?.state?.terminated ?? status?.lastState?.terminated;
-  return isRunning(status) || (terminated !== undefined && !isStartFailure(terminated));
+  if (terminated === undefined) return isRunning(status);
+  return !isStartFailure(terminated) && terminated.reason !== 'ContainerStatusUnknown';
 }
 
 /** containerd and CRI-O say `StartError`, dockershim's heirs `ContainerCannotRun`: the program was never executed. */

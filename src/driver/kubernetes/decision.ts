@@ -1,0 +1,80 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import { invocationStatus, isTerminating, hasStarted } from './pod-status.js';
+import { podVerdict, vanishedVerdict, type PodOutcome } from './pod-verdict.js';
+import type { RunView } from './run-view.js';
+import { jobStartProblem, podStartProblem, type StartProblem } from './start-problem.js';
+
+/** What the state of the cluster means for the run. */
+export type Decision =
+  | { readonly kind: 'verdict'; readonly outcome: PodOutcome }
+  /** Nothing has run, and nothing will. */
+  | { readonly kind: 'not-started'; readonly message: string }
+  /** Nothing has run; the namespace wants the restricted shape. */
+  | { readonly kind: 'restricted'; readonly message: string };
+
+export interface DecisionTimes {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** When the Job was posted. */
+  readonly posted: number;
+  /** 0: no limit. */
+  readonly startTimeoutMs: number;
+}
+
+/** A pod that should have been gone this long has a node that does not answer. */
+const LOST_NODE_MS = 30_000;
+
+/** Pure: the same view gives the same decision; undefined while there is reason to wait. */
+export function decide(view: RunView, times: DecisionTimes): Decision | undefined {
+  const { pod } = view;
+  if (pod === undefined) return decideWithoutPod(view, times);
+  const outcome = podVerdict(pod, view.history);
+  if (outcome !== undefined) return { kind: 'verdict', outcome };
+  if (view.podGone) return { kind: 'verdict', outcome: vanishedVerdict(vanishing(view), view.history) };
+  if (isLost(pod, times.now)) {
+    const why = `it should have been gone since ${String(pod.metadata?.deletionTimestamp)}, and its node does not answer`;
+    return { kind: 'verdict', outcome: vanishedVerdict(why, view.history) };
+  }
+  if (hasStarted(invocationStatus(pod)) || isTerminating(pod)) return undefined;
+  return decideOnProblem(podStartProblem(pod, view.podEvents), times);
+}
+
+/** Why the run is waiting, for the progress line; undefined when there is nothing to say. */
+export function waitingFor(view: RunView): string | undefined {
+  const { pod } = view;
+  const problem = pod === undefined ? jobStartProblem(view.jobEvents) : podStartProblem(pod, view.podEvents);
+  return problem?.message;
+}
+
+function decideWithoutPod(view: RunView, times: DecisionTimes): Decision | undefined {
+  if (view.jobGone) {
+    return { kind: 'verdict', outcome: vanishedVerdict('the Job was deleted by someone else', view.history) };
+  }
+  if (view.jobFailure !== undefined) {
+    return { kind: 'not-started', message: `the Job failed before it had a pod: ${view.jobFailure}` };
+  }
+  return decideOnProblem(jobStartProblem(view.jobEvents), times);
+}
+
+function decideOnProblem(problem: StartProblem | undefined, times: DecisionTimes): Decision | undefined {
+  if (problem?.kind === 'restricted') return { kind: 'restricted', message: problem.message };
+  if (problem?.kind === 'never') return { kind: 'not-started', message: problem.message };
+  const { now, posted, startTimeoutMs } = times;
+  if (startTimeoutMs === 0 || now - posted < startTimeoutMs) return undefined;
+  const why = problem?.message ?? 'the cluster gives no reason';
+  return { kind: 'not-started', message: `the bundle did not start within ${startTimeoutMs / 1000} s: ${why}` };
+}
+
+function vanishing(view: RunView): string {
+  if (view.otherPods.length > 0) return `it was replaced by ${view.otherPods.join(', ')}`;
+  if (view.jobFailure !== undefined) return view.jobFailure;
+  return view.jobGone ? 'the Job was deleted by someone else' : 'it was deleted by someone else';
+}
+
+/** `deletionTimestamp` is the request's time plus the grace period. */
+function isLost(pod: V1Pod, now: number): boolean {
+  const deletion = pod.metadata?.deletionTimestamp;
+  if (deletion === undefined) return false;
+  const due = Date.parse(String(deletion));
+  return !Number.isNaN(due) && now > due + LOST_NODE_MS;
+}

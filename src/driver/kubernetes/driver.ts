@@ -1,0 +1,122 @@
+import type { Target } from '../../claim/target.js';
+import { CnabError } from '../../errors.js';
+import type { Clock } from '../clock.js';
+import type { Driver, DriverIo, Operation, OperationResult } from '../driver.js';
+import type { DriverSettings } from '../settings.js';
+import { checkOperation } from './check.js';
+import { openCluster, type Cluster } from './cluster.js';
+import type { Connection } from './connection.js';
+import { environmentWarnings } from './environment.js';
+import { planInputs } from './inputs.js';
+import { buildJob, runLabels } from './job.js';
+import { JobRun } from './job-run.js';
+import { isAbort } from './kubernetes-error.js';
+import { jobName } from './names.js';
+import { Observer } from './observer.js';
+import { notRunResult, stopError } from './result.js';
+import { RunView } from './run-view.js';
+import { podShape } from './security.js';
+import { submit } from './submit.js';
+import { kubernetesTarget } from './target.js';
+
+export interface KubernetesDriverOptions {
+  readonly settings: DriverSettings;
+  /** Called once, when the cluster is first needed. */
+  readonly connect: (signal: AbortSignal) => Promise<Connection>;
+  readonly clock: Clock;
+  /** Further annotations of Job and pod. */
+  readonly annotationsOf?: (operation: Operation) => Readonly<Record<string, string>>;
+}
+
+/** Runs an operation as one Kubernetes Job and brings its outputs back through the log of a sidecar. */
+export class KubernetesDriver implements Driver {
+  readonly #options: KubernetesDriverOptions;
+  #connection: Connection | undefined;
+  #cluster: Cluster | undefined;
+
+  constructor(options: KubernetesDriverOptions) {
+    this.#options = options;
+  }
+
+  async target(signal: AbortSignal): Promise<Target> {
+    const { api, place } = await this.#open(signal);
+    return kubernetesTarget(api.connection, place);
+  }
+
+  handles(imageType: string): boolean {
+    return imageType === 'oci' || imageType === 'docker';
+  }
+
+  check(operation: Operation): void {
+    checkOperation(operation, this.#options.settings);
+  }
+
+  /**
+   * The life of one Job. Where the cluster refuses its pod for want of the restricted shape, nothing has run, and a second
+   * Job in that shape follows.
+   */
+  async run(operation: Operation, io: DriverIo): Promise<OperationResult> {
+    try {
+      this.check(operation);
+      io.onProgress({ phase: 'preparing' });
+      const cluster = await this.#open(io.signal);
+      const first = await this.#attempt(operation, io, cluster, { number: 1, restricted: cluster.place.restricted });
+      if (first !== 'restricted') return first;
+      const second = await this.#attempt(operation, io, cluster, { number: 2, restricted: true });
+      if (second !== 'restricted') return second;
+      throw new Error('a refused pod was asked for a third time');
+    } catch (error) {
+      if (isAbort(error) && io.signal.aborted) {
+        const stop = stopError(io.signal.reason as never, `${operation.action} was stopped before anything ran`);
+        return notRunResult(stop, 'canceled');
+      }
+      if (error instanceof CnabError) return notRunResult(error, 'failed');
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#connection?.close();
+    return Promise.resolve();
+  }
+
+  /** One Job from its plan to its removal. Rejects only where nothing has run and nothing is left. */
+  async #attempt(
+    operation: Operation,
+    io: DriverIo,
+    { api, place }: Cluster,
+    attempt: { readonly number: number; readonly restricted: boolean },
+  ): Promise<OperationResult | 'restricted'> {
+    const { settings, annotationsOf } = this.#options;
+    const { namespace } = place;
+    const name = jobName(operation, attempt.number);
+    const inputs = planInputs(operation, name);
+    const shape = podShape(attempt.restricted, settings.runAsUser);
+    const annotations = annotationsOf?.(operation) ?? {};
+    const job = buildJob({ operation, settings, name, inputs, shape, annotations });
+
+    const view = new RunView();
+    const onTrouble = (detail: string): void => io.onProgress({ phase: 'waiting', detail });
+    const observer = new Observer({ api, namespace, runId: operation.runId, job: name, view, onTrouble });
+    try {
+      await observer.start(io.signal);
+      await io.onState({ namespace, job: name });
+      const labels = runLabels(operation, settings);
+      const submitted = await submit({ api, namespace, job, inputs, labels, view, signal: io.signal });
+      const warnings = environmentWarnings(operation.environment);
+      const run = new JobRun({ api, operation, settings, io, job: submitted, view, observer, warnings });
+      return await run.toTheEnd(attempt.restricted);
+    } finally {
+      await observer.stop();
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<Cluster> {
+    const { settings, clock, connect } = this.#options;
+    if (this.#cluster !== undefined) return this.#cluster;
+    // Not kept when it fails: a later call may find a cluster.
+    this.#connection ??= await connect(signal);
+    this.#cluster = await openCluster(this.#connection, settings, clock, signal);
+    return this.#cluster;
+  }
+}

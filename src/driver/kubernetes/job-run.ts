@@ -1,0 +1,214 @@
+import { CnabError, messageOf } from '../../errors.js';
+import { Assembler } from '../../frame/assemble.js';
+import type { DriverIo, Operation, OperationResult, StopReason } from '../driver.js';
+import type { DriverSettings } from '../settings.js';
+import type { KubernetesApi } from './api.js';
+import { deleteJob } from './clean-up.js';
+import { collect, type Collected } from './collect.js';
+import { decide, type Decision } from './decision.js';
+import type { Observer } from './observer.js';
+import { vanishedVerdict, type PodOutcome } from './pod-verdict.js';
+import { collecting, progressOf } from './progress.js';
+import type { JobReference } from './resources.js';
+import { buildResult } from './result.js';
+import { RunStreams } from './run-streams.js';
+import type { RunView } from './run-view.js';
+import { outputLimits } from './sidecar.js';
+import { sidecarFault } from './sidecar-fault.js';
+import { stopRun } from './stop.js';
+import { until } from './until.js';
+
+export interface JobRunOptions {
+  readonly api: KubernetesApi;
+  readonly operation: Operation;
+  readonly settings: DriverSettings;
+  readonly io: DriverIo;
+  readonly job: JobReference;
+  readonly view: RunView;
+  readonly observer: Observer;
+  readonly warnings: readonly string[];
+}
+
+type Ending = Decision | { readonly kind: 'lost'; readonly message: string };
+
+/** What a pod may need beyond its grace period until its last status is told. */
+const STOP_MARGIN_MS = 30_000;
+
+const never = new AbortController().signal;
+
+/** A Job that was posted, until nothing of it is left: verdict, outputs, log, removal. */
+export class JobRun {
+  readonly #options: JobRunOptions;
+  readonly #assembler: Assembler;
+  readonly #streams: RunStreams;
+  readonly #warnings: string[];
+  readonly #posted: number;
+  #collecting = false;
+
+  constructor(options: JobRunOptions) {
+    const { api, operation, settings, io, view, warnings } = options;
+    this.#options = options;
+    this.#warnings = [...warnings];
+    this.#posted = api.clock.now();
+    this.#assembler = new Assembler({
+      runId: operation.runId,
+      wanted: operation.outputs.length,
+      staging: io.staging,
+      limits: outputLimits(settings),
+    });
+    this.#streams = new RunStreams({
+      api,
+      view,
+      assembler: this.#assembler,
+      onLog: io.onLog,
+      onProgress: () => this.#tell(),
+    });
+  }
+
+  /** `restricted`: the pod was refused for want of the restricted shape, and this Job is gone. */
+  async toTheEnd(isRestricted: boolean): Promise<OperationResult | 'restricted'> {
+    const { view, operation, io, settings } = this.#options;
+    const forget = view.onChange(() => this.#tell());
+    try {
+      const { ending, stopped } = await this.#ending();
+      if (ending.kind === 'restricted' && !isRestricted) {
+        await this.#remove();
+        return 'restricted';
+      }
+      const outcome = outcomeOf(ending);
+      const collected = await this.#collect(ending, outcome, stopped);
+      await this.#streams.stop();
+      const assembly = await this.#assembler.finish();
+      const cut = collected.cut ? (io.signal.reason as StopReason) : undefined;
+      // What may still be wanted stays: a run that goes on without us, and outputs that were not awaited.
+      const keep = settings.keepJob || ending.kind === 'lost' || cut !== undefined || view.otherPods.length > 0;
+      io.onProgress({ phase: 'cleaning-up' });
+      if (!keep) await this.#remove();
+      this.#rethrowFailure();
+      return buildResult(operation, {
+        outcome,
+        ...(stopped === undefined ? {} : { stopped }),
+        ...(cut === undefined ? {} : { cut }),
+        ...(outcome.ran === 'no' ? {} : { assembly }),
+        ...(collected.reason === undefined ? {} : { outputsReason: collected.reason }),
+        logComplete: outcome.ran === 'no' || this.#streams.logComplete,
+        warnings: [...this.#warnings, ...collected.warnings, ...this.#otherPods()],
+        suggestions: keep ? [this.#leftInPlace()] : [],
+      });
+    } finally {
+      forget();
+      await this.#streams.stop();
+    }
+  }
+
+  /** Waits for what ends the run: its verdict, a start that will not come, a stop, or silence. */
+  async #ending(): Promise<{ ending: Ending; stopped?: StopReason }> {
+    const { api, view, io } = this.#options;
+    const { clock } = api;
+    await until(view, clock, io.signal, () => view.pod ?? this.#look());
+    await this.#savePod();
+    const ending = await until(view, clock, io.signal, () => this.#look());
+    if (ending !== undefined) return { ending };
+    return { ending: await this.#stopped(), stopped: io.signal.reason as StopReason };
+  }
+
+  async #stopped(): Promise<Ending> {
+    const { api, job, view, operation, settings } = this.#options;
+    const { clock } = api;
+    this.#warnings.push(...(await stopRun(api, job, view, operation.runId, settings.gracePeriodMs)));
+    if (view.pod === undefined) return { kind: 'not-started', message: 'the run was stopped' };
+    const due = clock.now() + settings.gracePeriodMs + STOP_MARGIN_MS;
+    const late = vanishedVerdict('it did not end within its grace period', view.history);
+    const ending = await until(view, clock, never, () => this.#look() ?? (clock.now() < due ? undefined : 'late'));
+    return ending === undefined || ending === 'late' ? { kind: 'verdict', outcome: late } : ending;
+  }
+
+  #look(): Ending | undefined {
+    const { api, view, observer, operation, settings, job } = this.#options;
+    const times = { now: api.clock.now(), posted: this.#posted, startTimeoutMs: settings.startTimeoutMs };
+    const decision = decide(view, times);
+    if (decision !== undefined) return decision;
+    const { lost } = observer;
+    if (lost !== undefined) {
+      const message = `contact with the cluster was lost, and the run may go on there as job ${job.name}: ${lost.message}`;
+      return { kind: 'lost', message };
+    }
+    const fault = view.history.started ? undefined : sidecarFault(this.#assembler.fault, operation, settings);
+    return fault === undefined ? undefined : { kind: 'not-started', message: fault };
+  }
+
+  async #collect(ending: Ending, outcome: PodOutcome, stopped: StopReason | undefined): Promise<Collected> {
+    const { api, view, settings, io } = this.#options;
+    if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, warnings: [] };
+    this.#collecting = true;
+    return await collect({
+      api,
+      view,
+      streams: this.#streams,
+      assembler: this.#assembler,
+      // Of a pod that is lost little is to be expected.
+      holdTimeMs: outcome.status === 'unknown' ? 0 : settings.holdTimeMs,
+      signal: stopped === undefined ? io.signal : never,
+    });
+  }
+
+  async #savePod(): Promise<void> {
+    const { view, io, job } = this.#options;
+    const { name, uid } = view.pod?.metadata ?? {};
+    if (name === undefined || uid === undefined) return;
+    try {
+      await io.onState({ namespace: job.namespace, job: job.name, jobUid: job.uid, pod: name, podUid: uid });
+    } catch (error) {
+      // The bundle runs by now; it is worth more than a note on where it runs.
+      this.#warnings.push(`the state of the run could not be saved: ${messageOf(error)}`);
+    }
+  }
+
+  async #remove(): Promise<void> {
+    const { api, job } = this.#options;
+    this.#warnings.push(...(await deleteJob(api, job)));
+  }
+
+  /** A full disk is told; everything else that a callback throws is a bug, and is not swallowed. */
+  #rethrowFailure(): void {
+    const { failure } = this.#streams;
+    if (failure === undefined) return;
+    if (!(failure.thrown instanceof CnabError)) throw failure.thrown;
+    this.#warnings.push(failure.thrown.message);
+  }
+
+  #otherPods(): string[] {
+    const { otherPods } = this.#options.view;
+    if (otherPods.length === 0) return [];
+    return [
+      `Kubernetes started more than one pod for this run; what ${otherPods.join(', ')} did is not part of the result`,
+    ];
+  }
+
+  #leftInPlace(): string {
+    const { name, namespace } = this.#options.job;
+    return `job ${name} is left in namespace ${namespace}; look at it with: kubectl describe job ${name} -n ${namespace}`;
+  }
+
+  #tell(): void {
+    const { io, view } = this.#options;
+    io.onProgress(this.#collecting ? collecting(this.#assembler) : progressOf(view));
+  }
+}
+
+function outcomeOf(ending: Ending): PodOutcome {
+  switch (ending.kind) {
+    case 'verdict':
+      return ending.outcome;
+    case 'lost':
+      return {
+        status: 'unknown',
+        ran: 'unknown',
+        problem: { code: 'contact-lost', message: ending.message },
+        warnings: [],
+      };
+    case 'restricted':
+    case 'not-started':
+      return { status: 'failed', ran: 'no', problem: { code: 'unavailable', message: ending.message }, warnings: [] };
+  }
+}

@@ -1,0 +1,66 @@
+import type { Assembler } from '../../frame/assemble.js';
+import type { KubernetesApi } from './api.js';
+import { isAbort, KubernetesError } from './kubernetes-error.js';
+import { LogReader, readLog, type LogSource } from './log-reader.js';
+
+/** Three heartbeats of the sidecar: a connection that is silent for so long is dead. */
+const IDLE_MS = 45_000;
+
+export interface OutputsReaderOptions {
+  readonly api: KubernetesApi;
+  readonly source: LogSource;
+  readonly assembler: Assembler;
+  readonly onProgress: () => void;
+  /** The run is stopped, or has no use for outputs any more. */
+  readonly signal: AbortSignal;
+  /** The sidecar has ended for good. */
+  readonly ended: AbortSignal;
+}
+
+/**
+ * Reads the sidecar's log into the assembler until everything is proven, or the log is at its end. Then one whole
+ * reading more, where something is missing: a clean end of a stream proves nothing. Resolves with why it could go no
+ * further, undefined when all is there; rejects with what the assembler threw (a full disk is CnabError `unavailable`).
+ */
+export async function readOutputs(options: OutputsReaderOptions): Promise<string | undefined> {
+  const { api, source, assembler, signal } = options;
+  const enough = new AbortController();
+  const stop = (): void => enough.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const onBytes = async (chunk: Uint8Array): Promise<void> => {
+    await assembler.accept(chunk);
+    options.onProgress();
+    if (assembler.complete) stop();
+  };
+  try {
+    const reader = new LogReader(api, {
+      source,
+      signal: enough.signal,
+      ended: options.ended,
+      resume: 'overlap',
+      idleMs: IDLE_MS,
+      onBytes,
+      onEvent: (event) => {
+        if (event.kind === 'connected') assembler.restart();
+      },
+    });
+    const end = await reader.run();
+    if (assembler.complete) return undefined;
+    if (end.kind === 'stopped') return 'it was no longer waited for';
+    assembler.restart();
+    await readLog(api, source, { signal: enough.signal, onBytes });
+    return assembler.complete ? undefined : reasonOf(end.error);
+  } catch (error) {
+    if (assembler.complete) return undefined;
+    if (isAbort(error)) return 'it was no longer waited for';
+    if (error instanceof KubernetesError) return error.message;
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function reasonOf(error: KubernetesError | undefined): string {
+  return error?.message ?? 'the log of the outputs sidecar ended too early';
+}

@@ -1,0 +1,114 @@
+import { CnabError, type ErrorCode } from '../../errors.js';
+import type { Assembly } from '../../frame/assemble.js';
+import type { CollectedOutput, Operation, OperationResult, OutputProblem, StopReason } from '../driver.js';
+import { suggestionsForDenial } from './denial.js';
+import type { PodOutcome } from './pod-verdict.js';
+
+/** All that decides how a run is told, once nothing more is waited for. */
+export interface RunEnd {
+  readonly outcome: PodOutcome;
+  /** Asked to stop before there was a verdict. */
+  readonly stopped?: StopReason;
+  /** Asked to stop after it: only the collection was cut short. */
+  readonly cut?: StopReason;
+  /** Absent where the run tool never started. */
+  readonly assembly?: Assembly;
+  /** Why the outputs are not complete, where that has one cause. */
+  readonly outputsReason?: string;
+  readonly logComplete: boolean;
+  readonly warnings: readonly string[];
+  readonly suggestions?: readonly string[];
+}
+
+/** One shape for every end. Pure. */
+export function buildResult(operation: Operation, end: RunEnd): OperationResult {
+  const { outcome, assembly } = end;
+  const outputs = collected(operation, assembly);
+  const problems = problemsOf(operation, end);
+  const error = errorOf(operation, end, problems);
+  return {
+    status: statusOf(end),
+    ran: outcome.ran,
+    ...(outcome.exitCode === undefined ? {} : { exitCode: outcome.exitCode }),
+    ...(error === undefined ? {} : { error }),
+    outputs,
+    problems,
+    logComplete: end.logComplete,
+    warnings: [...outcome.warnings, ...end.warnings],
+  };
+}
+
+/** The result of a run that ended before its Job could be made: nothing ran. */
+export function notRunResult(
+  error: CnabError,
+  status: 'failed' | 'canceled',
+  warnings: readonly string[] = [],
+): OperationResult {
+  return { status, ran: 'no', error, outputs: [], problems: [], logComplete: true, warnings };
+}
+
+/** How a stop is told; `what` says what it did. */
+export function stopError(reason: StopReason, what: string, suggestions: readonly string[] = []): CnabError {
+  if (reason.kind === 'timeout') return new CnabError('timed-out', `the time-out is over: ${what}`, { suggestions });
+  return new CnabError('interrupted', `interrupted by ${reason.signal}: ${what}`, { suggestions });
+}
+
+/** A stop before the verdict is what the user asked for, whatever exit code the run tool made of it. */
+function statusOf({ outcome, stopped }: RunEnd): OperationResult['status'] {
+  if (stopped === undefined) return outcome.status;
+  return stopped.kind === 'timeout' ? 'failed' : 'canceled';
+}
+
+function errorOf(operation: Operation, end: RunEnd, problems: readonly OutputProblem[]): CnabError | undefined {
+  const { outcome, stopped, cut, suggestions = [] } = end;
+  if (stopped !== undefined) return stopError(stopped, stoppedWhat(operation, outcome), suggestions);
+  if (outcome.problem !== undefined) return told(outcome.problem, suggestions);
+  const lost = problems.filter(({ kind }) => kind === 'lost');
+  if (lost.length === 0) return undefined;
+  const what = `${operation.action} ended with exit code 0, but ${lost.length} of its ${operation.outputs.length} outputs did not arrive`;
+  if (cut !== undefined) return stopError(cut, what, suggestions);
+  // Only one cause for all is told here; what is wrong with single outputs is for the caller to list and to judge.
+  if (end.outputsReason === undefined) return undefined;
+  return new CnabError('outputs-incomplete', `${what}: ${end.outputsReason}`, {
+    details: lost.map(({ name, reason }) => `output "${name}" ${reason}`),
+    suggestions,
+  });
+}
+
+function told(
+  problem: { readonly code: ErrorCode; readonly message: string },
+  suggestions: readonly string[],
+): CnabError {
+  return new CnabError(problem.code, problem.message, {
+    suggestions: [...suggestionsForDenial(problem.message), ...suggestions],
+  });
+}
+
+function stoppedWhat({ action }: Operation, outcome: PodOutcome): string {
+  if (outcome.ran === 'no') return `${action} was stopped before the bundle started`;
+  if (outcome.exitCode !== undefined)
+    return `${action} was stopped, and the bundle ended with exit code ${outcome.exitCode}`;
+  return `${action} was stopped, and what the bundle made of it is unknown`;
+}
+
+function collected({ outputs }: Operation, assembly: Assembly | undefined): CollectedOutput[] {
+  return (assembly?.outputs ?? []).flatMap(({ index, file, size, sha256 }) => {
+    const name = outputs[index]?.name;
+    return name === undefined ? [] : [{ name, file, size, sha256 }];
+  });
+}
+
+function problemsOf({ outputs }: Operation, { assembly, outcome, outputsReason }: RunEnd): OutputProblem[] {
+  if (outcome.ran === 'no') return [];
+  if (assembly === undefined) {
+    return outputs.map(({ name }) => ({
+      name,
+      kind: 'lost',
+      reason: `is lost${outputsReason === undefined ? '' : `: ${outputsReason}`}`,
+    }));
+  }
+  return assembly.problems.flatMap(({ index, kind, reason }) => {
+    const name = outputs[index]?.name;
+    return name === undefined ? [] : [{ name, kind, reason }];
+  });
+}

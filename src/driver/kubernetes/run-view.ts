@@ -1,0 +1,138 @@
+import type { CoreV1Event, V1Job, V1Pod } from '@kubernetes/client-node';
+import { hasStarted, invocationStatus } from './pod-status.js';
+import type { PodHistory } from './pod-verdict.js';
+
+/** Pods that may be seen between the Job's creation and the answer to it. */
+const MAX_EARLY = 16;
+
+/**
+ * What is known of one run in the cluster, bound to the first pod of its Job by UID. Fed by a watch and a poll that may
+ * tell the same thing twice or out of order; whoever waits is woken by every change.
+ */
+export class RunView {
+  #pod: V1Pod | undefined;
+  #podGone = false;
+  #started = false;
+  #jobGone = false;
+  #jobFailure: string | undefined;
+  #podEvents: readonly CoreV1Event[] = [];
+  #jobEvents: readonly CoreV1Event[] = [];
+  #jobUid: string | undefined;
+  #early: V1Pod[] = [];
+  readonly #others = new Map<string, string>();
+  readonly #listeners = new Set<() => void>();
+
+  /** From now on the pods of this Job count, and those that were seen before its UID was known. */
+  bind(jobUid: string): void {
+    this.#jobUid = jobUid;
+    const early = this.#early;
+    this.#early = [];
+    for (const pod of early) this.seePod(pod);
+  }
+
+  get jobUid(): string | undefined {
+    return this.#jobUid;
+  }
+
+  /** The run's pod, as last seen; it stays known when it is gone. */
+  get pod(): V1Pod | undefined {
+    return this.#pod;
+  }
+
+  get podGone(): boolean {
+    return this.#podGone;
+  }
+
+  /** The Job is not there any more, or is on its way out. */
+  get jobGone(): boolean {
+    return this.#jobGone;
+  }
+
+  /** `reason: message` of the Job's Failed condition. For sentences only: the verdict is the pod's. */
+  get jobFailure(): string | undefined {
+    return this.#jobFailure;
+  }
+
+  get history(): PodHistory {
+    return { started: this.#started };
+  }
+
+  get podEvents(): readonly CoreV1Event[] {
+    return this.#podEvents;
+  }
+
+  get jobEvents(): readonly CoreV1Event[] {
+    return this.#jobEvents;
+  }
+
+  /** Names of further pods of the Job: Kubernetes may start one twice, and they must never be mixed up. */
+  get otherPods(): readonly string[] {
+    return [...this.#others.values()];
+  }
+
+  /** One pod as a watch event or an answer shows it. */
+  seePod(pod: V1Pod, deleted = false): void {
+    const uid = pod.metadata?.uid;
+    if (this.#jobUid === undefined) this.#early = [...this.#early, pod].slice(-MAX_EARLY);
+    if (uid === undefined || !this.#isOurs(pod)) return;
+    this.#pod ??= pod;
+    if (uid !== this.#pod.metadata?.uid) {
+      this.#others.set(uid, pod.metadata?.name ?? uid);
+    } else {
+      if (!isOlder(pod, this.#pod)) this.#pod = pod;
+      this.#started ||= hasStarted(invocationStatus(pod));
+      this.#podGone ||= deleted;
+    }
+    this.wake();
+  }
+
+  /** All pods of the Job: a pod that was known and is not among them is gone. */
+  seePods(pods: readonly V1Pod[]): void {
+    for (const pod of pods) this.seePod(pod);
+    const uid = this.#pod?.metadata?.uid;
+    if (uid !== undefined && !pods.some((pod) => pod.metadata?.uid === uid)) this.#podGone = true;
+    this.wake();
+  }
+
+  /** Undefined: the Job is not there. */
+  seeJob(job: V1Job | undefined): void {
+    const { uid, deletionTimestamp } = job?.metadata ?? {};
+    this.#jobGone = uid === undefined || uid !== this.#jobUid || deletionTimestamp !== undefined;
+    const failed = job?.status?.conditions?.find(({ type, status }) => type === 'Failed' && status === 'True');
+    if (failed !== undefined) this.#jobFailure = [failed.reason, failed.message].filter(Boolean).join(': ');
+    this.wake();
+  }
+
+  seeJobEvents(events: readonly CoreV1Event[]): void {
+    this.#jobEvents = events;
+    this.wake();
+  }
+
+  seePodEvents(events: readonly CoreV1Event[]): void {
+    this.#podEvents = events;
+    this.wake();
+  }
+
+  /** Calls back after every change until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Something else that waiters look at has changed. */
+  wake(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #isOurs(pod: V1Pod): boolean {
+    const owners = pod.metadata?.ownerReferences ?? [];
+    return this.#jobUid !== undefined && owners.some((owner) => owner.uid === this.#jobUid);
+  }
+}
+
+/** Resource versions are decimal numbers that grow (KEP-5504); where one is not, the newer message counts as newer. */
+function isOlder(pod: V1Pod, known: V1Pod): boolean {
+  const [a, b] = [pod.metadata?.resourceVersion ?? '', known.metadata?.resourceVersion ?? ''];
+  if (!/^\d+$/.test(a) || !/^\d+$/.test(b)) return false;
+  return BigInt(a) < BigInt(b);
+}

@@ -1,0 +1,95 @@
+import type { V1Container, V1Volume } from '@kubernetes/client-node';
+import {
+  FILES_MOUNT,
+  INPUTS_MOUNT,
+  OUTPUTS_MOUNT,
+  POST_START_COMMAND,
+  sidecarEnvironment,
+  sidecarScript,
+} from '../../frame/sidecar.js';
+import type { OutputLimits } from '../../frame/problem.js';
+import type { Operation } from '../driver.js';
+import type { DriverSettings } from '../settings.js';
+import { withoutExpansion } from './environment.js';
+import type { InputPlan } from './inputs.js';
+import { OUTPUTS_CONTAINER } from './names.js';
+import { inputMode, sidecarSecurity, type PodShape } from './security.js';
+
+export const OUTPUTS_VOLUME = 'outputs';
+export const FILES_VOLUME = 'files';
+const INPUTS_VOLUME = 'inputs';
+
+/**
+ * What fits into the log in one pass: 6 MiB of base64, so that the log file stays below the size at which a kubelet
+ * rotates it (10 MiB), and everything can be read again until the pod is deleted.
+ */
+export const SMALL_PATH_BYTES = 4_718_592;
+
+/** The limits that the sidecar and the assembler apply; both must have the same. */
+export function outputLimits(settings: DriverSettings): OutputLimits {
+  return {
+    maxOutputBytes: Math.min(settings.maxOutputBytes, SMALL_PATH_BYTES),
+    maxTotalBytes: Math.min(settings.maxOutputsTotalBytes, SMALL_PATH_BYTES),
+  };
+}
+
+export interface SidecarParts {
+  readonly operation: Operation;
+  readonly settings: DriverSettings;
+  readonly inputs: InputPlan;
+  readonly shape: PodShape;
+}
+
+/**
+ * The one container of ours: brings the inputs, holds the invocation back until they are there, and sends the outputs
+ * when it has ended. A native sidecar (init container that is restarted for ever, Kubernetes 1.29).
+ */
+export function buildSidecar({ operation, settings, inputs, shape }: SidecarParts): V1Container {
+  const environment = sidecarEnvironment({
+    runId: operation.runId,
+    wanted: operation.outputs.map((output) => output.path),
+    limits: outputLimits(settings),
+    inputs: inputs.files.map(({ file, parts }) => ({
+      mode: Number.parseInt(inputMode(file.access, shape), 8),
+      parts: parts.length,
+    })),
+  });
+  return {
+    name: OUTPUTS_CONTAINER,
+    image: settings.shellImage,
+    imagePullPolicy: 'IfNotPresent',
+    restartPolicy: 'Always',
+    command: ['/bin/sh', '-c', withoutExpansion(sidecarScript())],
+    env: environment.map(({ name, value }) => ({ name, value: withoutExpansion(value) })),
+    lifecycle: { postStart: { exec: { command: [...POST_START_COMMAND] } } },
+    securityContext: sidecarSecurity(shape),
+    resources: sidecarResources(inputs.fileBytes),
+    volumeMounts: [
+      { name: OUTPUTS_VOLUME, mountPath: OUTPUTS_MOUNT, readOnly: true },
+      { name: INPUTS_VOLUME, mountPath: INPUTS_MOUNT, readOnly: true },
+      { name: FILES_VOLUME, mountPath: FILES_MOUNT },
+    ],
+  };
+}
+
+export function sidecarVolumes(inputs: InputPlan): V1Volume[] {
+  const keys = new Map<string, { key: string; path: string }[]>();
+  for (const { secret, key } of inputs.files.flatMap((file) => file.parts)) {
+    keys.set(secret, [...(keys.get(secret) ?? []), { key, path: key }]);
+  }
+  // Only the files' keys are named: the environment's values never reach the sidecar.
+  const sources = [...keys].map(([name, items]) => ({ secret: { name, items } }));
+  return [
+    { name: FILES_VOLUME, emptyDir: { medium: 'Memory' } },
+    sources.length === 0 ? { name: INPUTS_VOLUME, emptyDir: {} } : { name: INPUTS_VOLUME, projected: { sources } },
+  ];
+}
+
+/** Files in a memory volume count as memory of the container that writes them. No CPU limit: it would only slow the dump. */
+function sidecarResources(fileBytes: number): { requests: Record<string, string>; limits: Record<string, string> } {
+  const files = Math.ceil(fileBytes / 1024 ** 2);
+  return {
+    requests: { cpu: '10m', memory: `${32 + files}Mi` },
+    limits: { memory: `${128 + files}Mi` },
+  };
+}

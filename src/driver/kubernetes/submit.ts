@@ -1,0 +1,103 @@
+import type { V1Job, V1Secret } from '@kubernetes/client-node';
+import { CnabError } from '../../errors.js';
+import type { KubernetesApi } from './api.js';
+import { deleteJob, isTimeUp } from './clean-up.js';
+import { withDeadline } from './deadline.js';
+import type { InputPlan } from './inputs.js';
+import { AbortError, KubernetesError } from './kubernetes-error.js';
+import { ANNOTATION, OUTPUTS_CONTAINER } from './names.js';
+import { resource, type JobReference } from './resources.js';
+import type { RunView } from './run-view.js';
+import { buildSecret } from './secret.js';
+
+export interface SubmitOptions {
+  readonly api: KubernetesApi;
+  readonly namespace: string;
+  readonly job: V1Job;
+  readonly inputs: InputPlan;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly view: RunView;
+  readonly signal: AbortSignal;
+}
+
+/** A creation is never cut short: what became of it would be unknown. It has this long instead. */
+const SUBMIT_MS = 90_000;
+
+const never = new AbortController().signal;
+
+/**
+ * Creates Job and Secrets. Rejects with CnabError when the cluster refuses, with AbortError when the signal was aborted
+ * meanwhile; then nothing has run, because without its last Secret a pod starts nothing, and the Job is gone again.
+ */
+export async function submit(options: SubmitOptions): Promise<JobReference> {
+  const { api, namespace, job, view, signal } = options;
+  const name = job.metadata?.name ?? '';
+  let reference: JobReference = { namespace, name, uid: '' };
+  let posted = false;
+  try {
+    if (signal.aborted) throw new AbortError(signal.reason);
+    await withDeadline(api.clock, SUBMIT_MS, never, async (deadline) => {
+      const object = await createJob(api, namespace, job, deadline);
+      posted = true;
+      reference = { namespace, name, uid: object.metadata?.uid ?? '' };
+      view.bind(reference.uid);
+      checkSidecar(object);
+      await createSecrets(options, reference, deadline);
+    });
+    if (signal.aborted) throw new AbortError(signal.reason);
+    return reference;
+  } catch (error) {
+    const maybe = posted || isTimeUp(error) || (error instanceof KubernetesError && error.maybeApplied);
+    const left = maybe ? await deleteJob(api, reference) : [];
+    if (signal.aborted && left.length === 0) throw new AbortError(signal.reason);
+    throw withRemains(error, left);
+  }
+}
+
+/** A POST whose answer was lost is not repeated blindly: a Job of that name is ours when it carries our run id. */
+async function createJob(api: KubernetesApi, namespace: string, job: V1Job, signal: AbortSignal): Promise<V1Job> {
+  const name = job.metadata?.name ?? '';
+  const run = job.metadata?.annotations?.[ANNOTATION.run];
+  const { object } = await api.create<V1Job>(resource.jobs(namespace), job, {
+    doing: `create job ${name} in namespace ${namespace}`,
+    signal,
+    isOurs: (existing) => existing.metadata?.annotations?.[ANNOTATION.run] === run,
+  });
+  return object;
+}
+
+/** An API server that does not know native sidecars drops the field without a word, and the pod would hang for ever (KEP-753). */
+function checkSidecar(job: V1Job): void {
+  const sidecar = job.spec?.template.spec?.initContainers?.find(({ name }) => name === OUTPUTS_CONTAINER);
+  if (sidecar?.restartPolicy === 'Always') return;
+  throw new CnabError(
+    'unavailable',
+    'the cluster dropped the restartPolicy of the outputs sidecar (its feature SidecarContainers is off), so nothing was run',
+    { suggestions: ['turn the feature on, or name another cluster with --context'] },
+  );
+}
+
+/** They belong to the Job, so they go with it, also when this process dies now. */
+async function createSecrets(
+  { api, inputs, labels }: SubmitOptions,
+  job: JobReference,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const planned of inputs.secrets) {
+    await api.create<V1Secret>(resource.secrets(job.namespace), buildSecret(planned, job, labels), {
+      doing: `create secret ${planned.name} in namespace ${job.namespace}`,
+      signal,
+      isOurs: (existing) => existing.metadata?.ownerReferences?.some(({ uid }) => uid === job.uid) ?? false,
+    });
+  }
+}
+
+/** Keeps the error's kind, and says in it what could not be removed. */
+function withRemains(error: unknown, left: readonly string[]): unknown {
+  const known = isTimeUp(error)
+    ? new CnabError('unavailable', 'the cluster did not answer in time when the Job was created')
+    : error;
+  if (left.length === 0 || !(known instanceof CnabError)) return known;
+  const { code, message, details, suggestions } = known;
+  return new CnabError(code, message, { details: [...details, ...left], suggestions, cause: known });
+}
