@@ -1,10 +1,10 @@
+import { Announced } from './announced.js';
 import { FrameDecoder } from './decoder.js';
 import type { BlockHeader, FaultKind, Frame, ManifestEntry } from './grammar.js';
-import { IncomingFile } from './incoming-file.js';
 import { ManifestReader, type Manifest } from './manifest.js';
 import { OpenBlock } from './open-block.js';
 import { PartFiles } from './part-files.js';
-import { changed, lost, problemOf, type OutputLimits, type Problem } from './problem.js';
+import { changed, lost, type OutputLimits, type Problem } from './problem.js';
 
 export interface AssemblerOptions {
   /** As in the lines (`isRunId`); frames of any other run are noise. */
@@ -46,11 +46,8 @@ export class Assembler {
   readonly #decoder: FrameDecoder;
   readonly #parts: PartFiles;
   readonly #reader: ManifestReader;
-  #manifest: Manifest | undefined;
+  #announced: Announced | undefined;
   #contradiction = false;
-  #files = new Map<number, IncomingFile>();
-  /** What the manifest says against the other paths, by index. */
-  #problems = new Map<number, Problem>();
   #open: OpenBlock | undefined;
   #hello = false;
   #mainEnded = false;
@@ -80,7 +77,7 @@ export class Assembler {
 
   /** Only once its digest was found right; undefined when two of them contradict each other. */
   get manifest(): readonly ManifestEntry[] | undefined {
-    return this.#contradiction ? undefined : this.#manifest?.entries;
+    return this.#contradiction ? undefined : this.#announced?.manifest.entries;
   }
 
   /** A pass is over: what is not whole now was lost on the way. */
@@ -90,7 +87,7 @@ export class Assembler {
 
   /** The manifest is proven and so is every file that it announces within the limits: nothing more is to come. */
   get complete(): boolean {
-    return this.manifest !== undefined && [...this.#files.values()].every((file) => file.path !== undefined);
+    return !this.#contradiction && this.#announced?.complete === true;
   }
 
   /** Why the sidecar gave up before the invocation started. `tool`: the shell image lacks the tool `detail`. */
@@ -105,12 +102,12 @@ export class Assembler {
 
   /** Bytes of files on disk. */
   get receivedBytes(): number {
-    return [...this.#files.values()].reduce((sum, file) => sum + file.received, 0);
+    return this.#announced?.receivedBytes ?? 0;
   }
 
   /** Bytes that will be on disk when it is complete; undefined before the manifest. */
   get totalBytes(): number | undefined {
-    return this.manifest && [...this.#files.values()].reduce((sum, file) => sum + file.entry.size, 0);
+    return this.#announced?.totalBytes;
   }
 
   /** The log's timestamp of the newest line that had one (see FrameDecoder). */
@@ -147,23 +144,25 @@ export class Assembler {
     const outputs: AssembledOutput[] = [];
     const problems: Problem[] = [];
     for (let index = 0; index < this.#options.wanted; index += 1) {
-      const file = this.#files.get(index);
-      if (file?.path !== undefined && !this.#contradiction) {
+      const file = this.#contradiction ? undefined : this.#announced?.file(index);
+      if (file?.path !== undefined) {
         outputs.push({ index, file: file.path, size: file.entry.size, sha256: file.entry.sha256 });
       } else {
-        problems.push(this.#problem(index, file));
+        problems.push(this.#problem(index));
         await this.#parts.remove(index);
       }
     }
     await this.#parts.close();
     const noise = this.#decoder.noise + this.#unusable;
-    return { outputs, problems, manifestSeen: this.#manifest !== undefined, noise };
+    return { outputs, problems, manifestSeen: this.#announced !== undefined, noise };
   }
 
-  #problem(index: number, file: IncomingFile | undefined): Problem {
+  #problem(index: number): Problem {
     if (this.#contradiction) return lost(index, 'is lost: the sidecar sent two manifests that contradict each other');
-    if (!this.#manifest) return lost(index, 'is lost: the sidecar sent no list of outputs, or it did not arrive whole');
-    if (!file) return this.#problems.get(index) ?? lost(index, 'is lost');
+    if (!this.#announced)
+      return lost(index, 'is lost: the sidecar sent no list of outputs, or it did not arrive whole');
+    const file = this.#announced.file(index);
+    if (!file) return this.#announced.problem(index) ?? lost(index, 'is lost');
     return file.changed ? changed(index) : lost(index, `is lost: ${file.extent} arrived`);
   }
 
@@ -190,7 +189,7 @@ export class Assembler {
       case 'data':
         return this.#takeData(frame);
       case 'changed':
-        if (frame.start === this.#manifest?.start) this.#files.get(frame.index)?.markChanged();
+        if (frame.start === this.#announced?.manifest.start) this.#announced.file(frame.index)?.markChanged();
         return undefined;
       case 'end':
         this.#ended = true;
@@ -206,7 +205,7 @@ export class Assembler {
       this.#unusable += 1;
       return undefined;
     }
-    const known = this.#manifest;
+    const known = this.#announced?.manifest;
     if (known && manifest.start <= known.start) {
       // A sidecar sends one manifest in its life, perhaps several times. Two of them prove nothing any more.
       if (manifest.start === known.start && manifest.sha256 !== known.sha256) this.#contradiction = true;
@@ -217,28 +216,17 @@ export class Assembler {
 
   /** A restarted sidecar looks at the files anew, so what it says replaces what the one before it said. */
   async #begin(manifest: Manifest): Promise<void> {
-    this.#manifest = manifest;
+    await this.#announced?.discard(this.#parts);
     this.#open = undefined;
-    for (const index of this.#files.keys()) await this.#parts.remove(index);
-    this.#files = new Map();
-    this.#problems = new Map();
-    let before = 0;
-    for (const entry of manifest.entries) {
-      const problem = problemOf(entry, this.#options.limits, before);
-      if (problem) this.#problems.set(entry.index, problem);
-      if (problem || entry.kind !== 'file') continue;
-      before += entry.size;
-      const file = new IncomingFile(entry);
-      this.#files.set(entry.index, file);
-      if (entry.size === 0) await file.settleEmpty(this.#parts);
-    }
+    this.#announced = new Announced(manifest, this.#options.limits);
+    await this.#announced.settleEmpty(this.#parts);
   }
 
   #takeHeader(start: number, header: BlockHeader): void {
     // A header always begins anew, also the same one: what came after the last one may be damaged.
     if (this.#open) this.#unusable += 1;
-    const wanted = start === this.#manifest?.start && !this.#contradiction && this.#files.get(header.index);
-    this.#open = wanted && wanted.needs(header) ? new OpenBlock(start, header) : undefined;
+    const file = start === this.#announced?.manifest.start ? this.#announced.file(header.index) : undefined;
+    this.#open = file?.needs(header) && !this.#contradiction ? new OpenBlock(start, header) : undefined;
   }
 
   #takeData(frame: Frame & { readonly type: 'data' }): Promise<void> | undefined {
@@ -250,7 +238,7 @@ export class Assembler {
     if (progress === 'more') return undefined;
     this.#open = undefined;
     const bytes = progress === 'whole' ? open.proven() : undefined;
-    const file = this.#files.get(open.header.index);
+    const file = this.#announced?.file(open.header.index);
     if (bytes && file) return file.store(open.header, bytes, this.#parts);
     this.#unusable += 1;
     return undefined;

@@ -50,7 +50,7 @@ if ! printf '%s\n' "$start" > "$scratch/start"; then give_up scratch write; fi
 [ "$(stat -c '%s' "$scratch/probe")" = 0 ] || give_up tool stat
 dd if="$scratch/probe" of="$scratch/block" bs=1 skip=0 count=1 || give_up tool dd
 
-# Puts the inputs in place: file i of its parts f<i>.0, f<i>.1, …; CNAB_INPUTS has `mode:parts` for each.
+# Puts the inputs in place: file i of its parts f<i>.0, f<i>.1 and so on; CNAB_INPUTS has `mode:parts` for each.
 # Once only: when a restarted sidecar comes here again, the invocation may have written to them.
 place_inputs() {
   i=0

@@ -15,9 +15,9 @@ const bytesOf = (lines: readonly string[]): Buffer => Buffer.from(lines.map((lin
 interface Trial {
   readonly assembler: Assembler;
   readonly staging: string;
-  feed(lines: readonly string[]): Promise<void>;
+  readonly feed: (lines: readonly string[]) => Promise<void>;
   /** Bytes of each output by its index, after `finish`. */
-  contents(assembly: Assembly): Promise<Map<number, Buffer>>;
+  readonly contents: (assembly: Assembly) => Promise<Map<number, Buffer>>;
 }
 
 async function trial(wanted: number, run: (trial: Trial) => Promise<void>, limits = LIMITS): Promise<void> {
