@@ -1,0 +1,144 @@
+import type { IncomingMessage } from 'node:http';
+import { forbidden, methodNotAllowed, noSuchResource, notFound, qualified } from './api-error.js';
+import type { Cluster } from './cluster.js';
+import { createObject } from './create-object.js';
+import { deleteObject, deleteOptions } from './deletion.js';
+import { checkLogStatus, logContainer, logQuery } from './log-response.js';
+import { readLog } from './log-reader.js';
+import { RESOURCES, timestamp, type KubernetesObject, type ResourceName } from './objects.js';
+import { jsonBody } from './request-body.js';
+import { resourceOf, type RequestInfo } from './request-info.js';
+import type { ResponseBody } from './response-body.js';
+import { accessReview, subjectReview, USER_NAME } from './reviews.js';
+import { allOf, fieldSelector, labelSelector, type Selector } from './selectors.js';
+import { serveWatch, watchedVersion } from './watch-response.js';
+
+/** A whole answer, or one that streams. */
+export type Answer =
+  | { readonly status: number; readonly body: unknown; readonly warnings?: readonly string[] }
+  | { readonly contentType: string; readonly stream: (body: ResponseBody) => Promise<void> }
+  | 'nothing';
+
+/** Carries out one request that was authenticated. Throws ApiError. */
+export async function answer(
+  cluster: Cluster,
+  version: unknown,
+  info: RequestInfo,
+  request: IncomingMessage,
+): Promise<Answer> {
+  authorize(cluster, info);
+  if (info.path === '/version') return { status: 200, body: version };
+  if (['/livez', '/readyz', '/healthz'].includes(info.path)) {
+    return { contentType: 'text/plain; charset=utf-8', stream: (body) => say(body, 'ok') };
+  }
+  const review = await reviewAnswer(cluster, info, request);
+  if (review !== undefined) return { status: 201, body: review };
+  const resource = resourceOf(info);
+  if (!resource) throw noSuchResource();
+  if (info.subresource !== '') return subresourceAnswer(cluster, resource, info);
+  switch (info.verb) {
+    case 'get':
+      return { status: 200, body: find(cluster, resource, info) };
+    case 'list':
+      return { status: 200, body: list(cluster, resource, info) };
+    case 'watch':
+      return watch(cluster, resource, info);
+    case 'create': {
+      const { body, warnings } = createObject(cluster, resource, info, await jsonBody(request));
+      return { status: 201, body, warnings };
+    }
+    case 'delete': {
+      const options = deleteOptions(info.query, await jsonBody(request));
+      const object = find(cluster, resource, info);
+      if (info.query.get('dryRun') === 'All') return { status: 200, body: object };
+      const { body, warning } = deleteObject(cluster.store, cluster.clock, resource, object as never, options);
+      return { status: 200, body, ...(warning === undefined ? {} : { warnings: [warning] }) };
+    }
+    case 'deletecollection':
+      throw methodNotAllowed();
+  }
+}
+
+function authorize(cluster: Cluster, info: RequestInfo): void {
+  if (info.resource === '' || (cluster.faults.allows?.(info) ?? true)) return;
+  const { verb, group, resource, subresource, namespace, name = '' } = info;
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  const problem = `User "${USER_NAME}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
+  throw forbidden(resource as ResourceName, name, problem);
+}
+
+async function reviewAnswer(cluster: Cluster, info: RequestInfo, request: IncomingMessage): Promise<unknown> {
+  if (info.verb !== 'create') return undefined;
+  if (info.group === 'authorization.k8s.io' && info.resource === 'selfsubjectaccessreviews') {
+    return accessReview(((await jsonBody(request)) ?? {}) as Record<string, unknown>, cluster.faults);
+  }
+  if (info.group === 'authentication.k8s.io' && info.resource === 'selfsubjectreviews') {
+    await jsonBody(request);
+    return subjectReview(timestamp(cluster.clock.now()));
+  }
+  return undefined;
+}
+
+function find(cluster: Cluster, resource: ResourceName, { namespace, name = '' }: RequestInfo): KubernetesObject {
+  const scope = RESOURCES[resource].namespaced ? (namespace ?? '') : undefined;
+  const object = cluster.store.get(resource, scope, name);
+  if (!object) throw notFound(resource, name);
+  return object;
+}
+
+function selectorOf(resource: ResourceName, { query }: RequestInfo): Selector {
+  return allOf(labelSelector(query.get('labelSelector')), fieldSelector(resource, query.get('fieldSelector')));
+}
+
+function list(cluster: Cluster, resource: ResourceName, info: RequestInfo): unknown {
+  const selector = selectorOf(resource, info);
+  const objects: readonly KubernetesObject[] = cluster.store.list(resource, info.namespace);
+  const items = objects.filter(selector).map(({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest);
+  const { kind, apiVersion } = RESOURCES[resource];
+  const metadata = { resourceVersion: String(cluster.store.revision) };
+  return { kind: `${kind}List`, apiVersion, metadata, items };
+}
+
+function watch(cluster: Cluster, resource: ResourceName, info: RequestInfo): Answer {
+  const { namespace, query } = info;
+  const timeout = Number(query.get('timeoutSeconds') ?? NaN);
+  const options = {
+    resource,
+    namespace,
+    selector: selectorOf(resource, info),
+    resourceVersion: watchedVersion(query),
+    timeoutSeconds: timeout > 0 ? timeout : undefined,
+    bookmarks: query.get('allowWatchBookmarks') === 'true' || query.get('allowWatchBookmarks') === '1',
+    delay: cluster.faults.watchDelayMs?.(info) ?? 0,
+  };
+  const stream = (body: ResponseBody): Promise<void> => serveWatch(cluster.store, cluster.clock, options, body);
+  return { contentType: 'application/json', stream };
+}
+
+function subresourceAnswer(cluster: Cluster, resource: ResourceName, info: RequestInfo): Answer {
+  if (resource !== 'pods' || info.subresource !== 'log') throw noSuchResource();
+  if (info.verb !== 'get') throw methodNotAllowed();
+  const pod = cluster.store.get('pods', info.namespace, info.name ?? '');
+  if (!pod) throw notFound('pods', info.name ?? '');
+  const query = logQuery(pod.metadata.name, info.query, cluster.clock.now());
+  const container = logContainer(pod, info.query.get('container'));
+  if (pod.spec.nodeName === undefined) return 'nothing';
+  checkLogStatus(pod, container, query.previous);
+  const log = cluster.kubelet.log(pod, container, query.previous);
+  const stream = async (body: ResponseBody): Promise<void> => {
+    if (log) {
+      for await (const chunk of readLog(log, query, body.closed)) if (!(await body.write(chunk))) return;
+    }
+    body.end();
+  };
+  return { contentType: 'text/plain', stream };
+}
+
+async function say(body: ResponseBody, text: string): Promise<void> {
+  await body.write(Buffer.from(text));
+  body.end();
+}
+
+/** For messages: `jobs.batch`. */
+export { qualified };

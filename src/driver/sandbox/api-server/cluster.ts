@@ -1,0 +1,101 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../clock.js';
+import type { ContainerRuntime } from './container-runtime.js';
+import { EventRecorder } from './event-recorder.js';
+import type { Faults } from './faults.js';
+import { collectGarbage } from './garbage-collector.js';
+import { JobController } from './job-controller.js';
+import { Kubelet } from './kubelet.js';
+import type { KubeletSettings } from './kubelet-settings.js';
+import { namespaceDraft } from './defaults.js';
+import type { Namespace, ResourceName } from './objects.js';
+import { ObjectStore } from './object-store.js';
+import { createPod } from './pod-admission.js';
+import { schedulePods } from './scheduler.js';
+
+export interface ClusterOptions {
+  readonly clock: Clock;
+  readonly runtime: ContainerRuntime;
+  readonly faults: Faults;
+  readonly kubelet: KubeletSettings;
+  /** State of the pods; made with mode 0700. */
+  readonly folder: string;
+  readonly memoryFolder: string;
+  readonly namespaces: readonly { readonly name: string; readonly labels?: Readonly<Record<string, string>> }[];
+  readonly serviceAccounts: readonly string[];
+  readonly onBug: (error: unknown) => void;
+}
+
+/** Everything behind the HTTP interface: the objects, the controllers and the node. */
+export class Cluster {
+  readonly store: ObjectStore;
+  readonly kubelet: Kubelet;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly serviceAccounts: readonly string[];
+  readonly #jobs: JobController;
+  readonly #ends: (() => void)[];
+
+  constructor(options: ClusterOptions) {
+    const { clock, runtime, faults, kubelet, memoryFolder, onBug } = options;
+    this.clock = clock;
+    this.faults = faults;
+    this.serviceAccounts = options.serviceAccounts;
+    const store = new ObjectStore(clock);
+    this.store = store;
+    const folder = join(options.folder, 'pods');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(memoryFolder, { recursive: true, mode: 0o700 });
+    const recorder = (component: string, host?: string): EventRecorder =>
+      new EventRecorder(store, clock, component, host);
+    for (const { name, labels } of options.namespaces) {
+      store.create('namespaces', namespaceDraft({ metadata: { name, ...(labels ? { labels } : {}) } }));
+    }
+    const refuse = (pod: { metadata: { name: string } }): string | undefined =>
+      faults.unschedulable?.(pod.metadata.name);
+    this.#ends = [
+      schedulePods(store, clock, recorder('default-scheduler'), kubelet.nodeName, refuse),
+      collectGarbage(store, clock),
+    ];
+    const events = recorder('kubelet', kubelet.nodeName);
+    this.kubelet = new Kubelet({ store, clock, runtime, events, settings: kubelet, folder, memoryFolder }, onBug);
+    this.#jobs = new JobController(
+      store,
+      clock,
+      recorder('job-controller'),
+      (draft) => createPod(store, this.serviceAccounts, faults, draft),
+      onBug,
+    );
+  }
+
+  /** Resolves when there is no Job and no pod. */
+  async idle(): Promise<void> {
+    const busy = (): boolean => this.store.list('jobs').length + this.store.list('pods').length > 0;
+    if (!busy()) return;
+    await new Promise<void>((resolve) => {
+      const stop = this.store.listen(() => {
+        if (busy()) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+
+  /** A store for a dry run: what it is asked to create collides as it would, and leaves nothing. */
+  scratch(resource: ResourceName, namespace: string | undefined, name: string | undefined): ObjectStore {
+    const scratch = new ObjectStore(this.clock);
+    const space = namespace === undefined ? undefined : this.store.get('namespaces', undefined, namespace);
+    if (space) scratch.create('namespaces', space as Namespace);
+    const taken = name === undefined ? undefined : this.store.get(resource, namespace, name);
+    if (taken) scratch.create(resource, taken as never);
+    return scratch;
+  }
+
+  /** Kills what runs and stops everything. */
+  async close(): Promise<void> {
+    this.#jobs.close();
+    await this.kubelet.close();
+    for (const end of this.#ends) end();
+  }
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { badRequest, methodNotAllowed, notFound } from './api-error.js';
+import type { Cluster } from './cluster.js';
+import { jobDraft, namespaceDraft, podDraft, secretDraft } from './defaults.js';
+import { RESOURCES, type KubernetesObject, type ObjectMeta, type ResourceName } from './objects.js';
+import { checkNotTerminating, createPod, podSecurityWarning } from './pod-admission.js';
+import { decode } from './decode.js';
+import { validate } from './validation.js';
+import type { RequestInfo } from './request-info.js';
+
+export interface Created {
+  readonly body: unknown;
+  readonly warnings: readonly string[];
+}
+
+/** Decodes, checks, completes and stores an object. Throws ApiError 400, 403, 404, 409 or 422. */
+export function createObject(cluster: Cluster, resource: ResourceName, info: RequestInfo, body: unknown): Created {
+  if (resource === 'events') throw methodNotAllowed();
+  const { object, warnings } = decode(resource, body, info.query.get('fieldValidation'));
+  const metadata = (object['metadata'] ?? {}) as Partial<ObjectMeta>;
+  const { namespace } = info;
+  if (namespace !== undefined && metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  const dryRun = info.query.get('dryRun') === 'All';
+  const found = namespace === undefined ? undefined : cluster.store.get('namespaces', undefined, namespace);
+  if (RESOURCES[resource].namespaced && !found) throw notFound('namespaces', namespace ?? '');
+  const admitted = resource === 'pods' ? object : (cluster.faults.admit?.(resource, object) ?? object);
+  validate(resource, admitted);
+  if (found && resource !== 'namespaces') checkNotTerminating(found, resource, metadata.name ?? '');
+  const extra: string[] = [];
+  let created: KubernetesObject;
+  const { store } = cluster;
+  const stored = dryRun ? cluster.scratch(resource, namespace, metadata.name) : store;
+  if (resource === 'namespaces') {
+    created = stored.create('namespaces', namespaceDraft(admitted));
+  } else if (resource === 'secrets') {
+    created = stored.create('secrets', secretDraft(admitted, namespace ?? ''));
+  } else if (resource === 'jobs') {
+    const draft = jobDraft(admitted, namespace ?? '', randomUUID());
+    const warning = found && podSecurityWarning(found, draft.spec.template.spec);
+    if (warning !== undefined) extra.push(warning);
+    created = stored.create('jobs', draft);
+  } else {
+    created = createPod(stored, cluster.serviceAccounts, cluster.faults, podDraft(admitted, namespace ?? ''));
+  }
+  const { resourceVersion: _, ...dry } = created.metadata;
+  return { body: dryRun ? { ...created, metadata: dry } : created, warnings: [...warnings, ...extra] };
+}

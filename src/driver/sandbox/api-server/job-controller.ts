@@ -1,0 +1,240 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../clock.js';
+import { messageOf } from '../../../errors.js';
+import { deleteObject } from './deletion.js';
+import type { EventRecorder } from './event-recorder.js';
+import { withoutFinalizer } from './garbage-collector.js';
+import { finalOf, isFinished, jobStatus, outcomeOf, targetOf, TRACKING } from './job-status.js';
+import { randomSuffix } from './object-names.js';
+import { timestamp, type Job, type JobStatus, type Pod, type PodSpec } from './objects.js';
+import type { Draft, ObjectStore } from './object-store.js';
+
+export type CreatePod = (draft: Draft<Pod>) => Pod;
+
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 360_000;
+/** Between the end of a failed pod and the next one: 10 s, doubling. */
+const POD_BACK_OFF_MS = 10_000;
+
+/** Makes the pods of Jobs, counts how they end and says how the Job ends; and deletes it when its time to live is over. */
+export class JobController {
+  readonly #closed = new AbortController();
+  readonly #due = new Set<string>();
+  readonly #retries = new Map<string, number>();
+  readonly #timers = new Set<string>();
+  readonly #stopListening: () => void;
+
+  /** `createPod` throws an ApiError when the pod is not admitted. */
+  constructor(
+    private readonly store: ObjectStore,
+    private readonly clock: Clock,
+    private readonly events: EventRecorder,
+    private readonly createPod: CreatePod,
+    private readonly onBug: (error: unknown) => void,
+  ) {
+    this.#stopListening = store.listen(({ resource, object, type }) => {
+      if (resource === 'jobs') {
+        if (type === 'DELETED') this.#letGo(object as Job);
+        else this.#enqueue(object.metadata.namespace ?? '', object.metadata.name);
+      } else if (resource === 'pods') {
+        const owner = object.metadata.ownerReferences?.find(({ controller, kind }) => controller && kind === 'Job');
+        if (owner) this.#enqueue(object.metadata.namespace ?? '', owner.name);
+      }
+    });
+  }
+
+  close(): void {
+    this.#closed.abort();
+    this.#stopListening();
+  }
+
+  #enqueue(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`;
+    if (this.#due.has(key)) return;
+    this.#due.add(key);
+    setImmediate(() => {
+      this.#due.delete(key);
+      const job = this.store.get('jobs', namespace, name);
+      if (!job || this.#closed.signal.aborted) return;
+      try {
+        this.#sync(job);
+      } catch (error) {
+        this.onBug(error);
+      }
+    });
+  }
+
+  #after(ms: number, job: Job, what: string, act: () => void): void {
+    const key = `${job.metadata.uid} ${what}`;
+    if (this.#timers.has(key)) return;
+    this.#timers.add(key);
+    void this.clock.sleep(ms, this.#closed.signal).then(
+      () => {
+        this.#timers.delete(key);
+        act();
+      },
+      () => undefined,
+    );
+  }
+
+  #podsOf(job: Job): Pod[] {
+    const owned = (pod: Pod): boolean =>
+      pod.metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid) ?? false;
+    return this.store.list('pods', job.metadata.namespace).filter(owned);
+  }
+
+  /** The Job is gone: its pods need not be counted any more. */
+  #letGo(job: Job): void {
+    for (const pod of this.store.list('pods', job.metadata.namespace)) {
+      const mine = pod.metadata.labels?.['batch.kubernetes.io/controller-uid'] === job.metadata.uid;
+      if (mine) this.#release(pod);
+    }
+  }
+
+  #release({ metadata }: Pod): void {
+    this.store.update('pods', metadata.namespace, metadata.name, (pod) =>
+      pod.metadata.uid === metadata.uid ? withoutFinalizer(pod, TRACKING) : pod,
+    );
+  }
+
+  #setStatus(job: Job, change: Partial<JobStatus>): Job {
+    const { namespace, name } = job.metadata;
+    const next = this.store.update('jobs', namespace, name, (current) => {
+      const status = jobStatus(current, change);
+      return isDeepStrictEqual(status, current.status) ? current : { ...current, status };
+    });
+    return next ?? job;
+  }
+
+  #sync(found: Job): void {
+    let job = found;
+    const pods = this.#podsOf(job);
+    if (isFinished(job) || job.metadata.deletionTimestamp !== undefined) {
+      for (const pod of pods) this.#release(pod);
+      if (isFinished(job)) this.#expire(job);
+      return;
+    }
+    const now = this.clock.now();
+    if (job.status.startTime === undefined && job.spec.suspend !== true) {
+      const { activeDeadlineSeconds } = job.spec;
+      if (activeDeadlineSeconds !== undefined) this.#watchDeadline(job, activeDeadlineSeconds * 1000);
+    }
+    const uncounted = pods.filter((pod) => pod.metadata.finalizers?.includes(TRACKING) && outcomeOf(pod));
+    const uids = (outcome: string): string[] =>
+      uncounted.filter((pod) => outcomeOf(pod) === outcome).map((pod) => pod.metadata.uid);
+    const [succeeded, failed] = [uids('succeeded'), uids('failed')];
+    const counts = {
+      succeeded: (job.status.succeeded ?? 0) + succeeded.length,
+      failed: (job.status.failed ?? 0) + failed.length,
+    };
+    const target = targetOf(job, counts, now);
+    const active = pods.filter((pod) => outcomeOf(pod) === undefined);
+    if (target && active.length > 0) {
+      for (const pod of active) this.#deletePod(job, pod);
+      return;
+    }
+    const terminating = pods.filter(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp !== undefined && !['Succeeded', 'Failed'].includes(status.phase),
+    ).length;
+    const ready = active.filter((pod) => pod.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'));
+    const conditions = target ? { conditions: [target] } : {};
+    const common = { active: active.length, ready: ready.length, terminating, ...conditions };
+    if (uncounted.length > 0) {
+      const uncountedTerminatedPods = { ...(succeeded[0] ? { succeeded } : {}), ...(failed[0] ? { failed } : {}) };
+      this.#setStatus(job, { ...common, uncountedTerminatedPods });
+      for (const pod of uncounted) this.#release(pod);
+    }
+    job = this.#setStatus(job, {
+      ...common,
+      ...counts,
+      ...(uncounted.length > 0 ? { uncountedTerminatedPods: {} } : {}),
+    });
+    if (target) {
+      if (terminating === 0) this.#finish(job, target);
+    } else if (active.length < job.spec.parallelism - 0 && counts.succeeded + active.length < job.spec.completions) {
+      this.#makePod(job, counts.failed, now);
+    }
+  }
+
+  #finish(job: Job, target: NonNullable<ReturnType<typeof targetOf>>): void {
+    const now = this.clock.now();
+    const final = finalOf(target, now);
+    const completed = final.type === 'Complete';
+    this.#setStatus(job, {
+      conditions: [target, final],
+      ...(completed ? { completionTime: timestamp(now) } : {}),
+    });
+    if (completed) this.events.record(job, { reason: 'Completed', message: 'Job completed' });
+    else this.events.record(job, { type: 'Warning', reason: final.reason ?? '', message: final.message ?? '' });
+  }
+
+  #deletePod(job: Job, pod: Pod): void {
+    deleteObject(this.store, this.clock, 'pods', pod, {});
+    const message = `Deleted pod: ${pod.metadata.name}`;
+    this.events.record(job, { reason: 'SuccessfulDelete', message });
+  }
+
+  #makePod(job: Job, failed: number, now: number): void {
+    const { namespace = '', name } = job.metadata;
+    if (job.spec.suspend === true) return;
+    const again = (): void => this.#enqueue(namespace, name);
+    if (this.#timers.has(`${job.metadata.uid} pod`)) return;
+    if (failed > 0 && this.#retries.get(`${job.metadata.uid} ${failed}`) === undefined) {
+      this.#retries.set(`${job.metadata.uid} ${failed}`, 1);
+      return this.#after(Math.min(POD_BACK_OFF_MS * 2 ** (failed - 1), MAX_RETRY_MS), job, 'pod', again);
+    }
+    try {
+      const pod = this.createPod(podDraft(job));
+      this.#retries.delete(job.metadata.uid);
+      this.events.record(job, { reason: 'SuccessfulCreate', message: `Created pod: ${pod.metadata.name}` });
+      const startTime = job.status.startTime ?? timestamp(now);
+      this.#setStatus(job, { startTime, active: (job.status.active ?? 0) + 1 });
+    } catch (error) {
+      if (job.status.startTime === undefined) this.#setStatus(job, { startTime: timestamp(now) });
+      const message = `Error creating: ${messageOf(error)}`;
+      this.events.record(job, { type: 'Warning', reason: 'FailedCreate', message });
+      const delay = this.#retries.get(job.metadata.uid) ?? FIRST_RETRY_MS;
+      this.#retries.set(job.metadata.uid, Math.min(delay * 2, MAX_RETRY_MS));
+      this.#after(delay, job, 'pod', again);
+    }
+  }
+
+  #watchDeadline(job: Job, ms: number): void {
+    const { namespace = '', name } = job.metadata;
+    this.#after(ms, job, 'deadline', () => this.#enqueue(namespace, name));
+  }
+
+  /** ttlSecondsAfterFinished, in the foreground as the TTL controller does it. */
+  #expire(job: Job): void {
+    const { ttlSecondsAfterFinished: ttl } = job.spec;
+    if (ttl === undefined) return;
+    this.#after(ttl * 1000, job, 'ttl', () => {
+      const { namespace, name, uid } = job.metadata;
+      const current = this.store.get('jobs', namespace, name);
+      if (current?.metadata.uid !== uid) return;
+      deleteObject(this.store, this.clock, 'jobs', current, { propagationPolicy: 'Foreground' });
+    });
+  }
+}
+
+function podDraft(job: Job): Draft<Pod> {
+  const { name, namespace = '', uid } = job.metadata;
+  const { metadata = {}, spec } = job.spec.template;
+  const owner = { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true, blockOwnerDeletion: true };
+  return {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: {
+      ...metadata,
+      name: `${name.slice(0, 57)}-${randomSuffix()}`,
+      generateName: `${name.slice(0, 57)}-`,
+      namespace,
+      generation: 1,
+      finalizers: [TRACKING],
+      ownerReferences: [owner],
+    },
+    spec: spec as PodSpec,
+    status: { phase: 'Pending', qosClass: 'BestEffort' },
+  };
+}

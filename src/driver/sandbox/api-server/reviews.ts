@@ -1,0 +1,41 @@
+import { badRequest } from './api-error.js';
+import type { Faults } from './faults.js';
+import type { Verb } from './request-info.js';
+
+export const USER_NAME = 'sandbox';
+
+/** Answers SelfSubjectAccessReview: whether a request like that would be let through. */
+export function accessReview(body: Readonly<Record<string, unknown>>, faults: Faults): unknown {
+  const spec = (body['spec'] ?? {}) as { readonly resourceAttributes?: Readonly<Record<string, string>> };
+  const asked = spec.resourceAttributes;
+  if (!asked) throw badRequest('spec.resourceAttributes: Required value: only resourceAttributes are answered here');
+  const { verb = '', group = '', resource = '', subresource = '', namespace, name } = asked;
+  const where = { ...(namespace ? { namespace } : {}), ...(name ? { name } : {}) };
+  const allowed = faults.allows?.({ verb: verb as Verb, group, resource, subresource, ...where }) ?? true;
+  const metadata = {};
+  const apiVersion = 'authorization.k8s.io/v1';
+  return { kind: 'SelfSubjectAccessReview', apiVersion, metadata, spec, status: { allowed } };
+}
+
+/** Answers SelfSubjectReview. */
+export function subjectReview(now: string): unknown {
+  return {
+    kind: 'SelfSubjectReview',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { creationTimestamp: now },
+    status: { userInfo: { username: USER_NAME, groups: ['system:masters', 'system:authenticated'] } },
+  };
+}
+
+/** GET /version of the release whose behaviour is modelled. */
+export const VERSION = {
+  major: '1',
+  minor: '37',
+  gitVersion: 'v1.37.2+sandbox',
+  gitCommit: '',
+  gitTreeState: '',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: '',
+  platform: '',
+};

@@ -1,0 +1,144 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, sep } from 'node:path';
+import type { Container, KeyToPath, Pod, Secret, Volume } from './objects.js';
+import type { ContainerMount } from './container-runtime.js';
+import { ContainerConfigError } from './container-environment.js';
+
+/** A volume that cannot be set up (yet): the kubelet says so in a FailedMount event and tries again. */
+export class MountError extends Error {
+  override readonly name = 'MountError';
+}
+
+type FindSecret = (name: string) => Secret | undefined;
+
+/**
+ * Sets up one volume of a pod as a folder below `root` and returns its path. The name is a DNS label and the type one
+ * of ours, so neither can lead out of `root`. Throws MountError when a Secret is missing.
+ */
+export function setUpVolume(root: string, volume: Volume, findSecret: FindSecret): string {
+  const type = volume.emptyDir ? 'empty-dir' : volume.secret ? 'secret' : volume.projected ? 'projected' : undefined;
+  if (type === undefined) {
+    const kind = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
+    throw new MountError(
+      `MountVolume.SetUp failed for volume "${volume.name}" : volume type ${kind} is not supported here`,
+    );
+  }
+  const folder = join(root, type, volume.name);
+  if (existsSync(folder)) return folder;
+  const files = payload(volume, findSecret);
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o777);
+  if (files) writePayload(folder, files);
+  return folder;
+}
+
+interface PayloadFile {
+  readonly path: string;
+  readonly content: Buffer;
+  readonly mode: number;
+}
+
+function payload(volume: Volume, findSecret: FindSecret): PayloadFile[] | undefined {
+  const from = (
+    name: string,
+    items: readonly KeyToPath[] | undefined,
+    optional: boolean | undefined,
+    mode: number,
+  ): PayloadFile[] => {
+    const secret = findSecret(name);
+    if (!secret) {
+      if (optional) return [];
+      throw new MountError(`MountVolume.SetUp failed for volume "${volume.name}" : secret "${name}" not found`);
+    }
+    const data = secret.data ?? {};
+    const wanted: readonly KeyToPath[] = items ?? Object.keys(data).map((key) => ({ key, path: key }));
+    return wanted.flatMap((item) => {
+      const value = Object.hasOwn(data, item.key) ? data[item.key] : undefined;
+      if (value === undefined) {
+        if (optional) return [];
+        const problem = `references non-existent secret key: ${item.key}`;
+        throw new MountError(`MountVolume.SetUp failed for volume "${volume.name}" : ${problem}`);
+      }
+      return [{ path: item.path, content: Buffer.from(value, 'base64'), mode: item.mode ?? mode }];
+    });
+  };
+  if (volume.secret) {
+    const { secretName, items, optional, defaultMode } = volume.secret;
+    return from(secretName, items, optional, defaultMode ?? 0o644);
+  }
+  if (volume.projected) {
+    const mode = volume.projected.defaultMode ?? 0o644;
+    return (volume.projected.sources ?? []).flatMap(({ secret }) =>
+      secret ? from(secret.name, secret.items, secret.optional, mode) : [],
+    );
+  }
+  return undefined;
+}
+
+/** As the kubelet's atomic writer lays it out: `..<time>/key`, `..data` -> that folder, `key` -> `..data/key`. */
+function writePayload(folder: string, files: readonly PayloadFile[]): void {
+  const real = '..2026_01_01_00_00_00.000000000';
+  mkdirSync(join(folder, real));
+  symlinkSync(real, join(folder, '..data'));
+  for (const file of files) {
+    const parts = file.path.split('/');
+    if (file.path === '' || parts.some((part) => part === '' || part === '.' || part === '..')) {
+      throw new MountError(`invalid path "${file.path}": must be relative and must not contain '..'`);
+    }
+    mkdirSync(join(folder, real, ...parts.slice(0, -1)), { recursive: true });
+    writeFileSync(join(folder, real, ...parts), file.content, { mode: 0o600 });
+    chmodSync(join(folder, real, ...parts), file.mode);
+    const top = parts[0] ?? '';
+    const link = join(folder, top);
+    if (!lstatSync(link, { throwIfNoEntry: false })) symlinkSync(join('..data', top), link);
+  }
+}
+
+/**
+ * The mounts of a container, shallow ones first. A subPath that is not there is made as a folder, as the kubelet does.
+ * Throws ContainerConfigError for a subPath that leads out of its volume.
+ */
+export function containerMounts(
+  pod: Pod,
+  container: Container,
+  folders: ReadonlyMap<string, string>,
+): readonly ContainerMount[] {
+  const mounts = (container.volumeMounts ?? []).map((mount): ContainerMount => {
+    const folder = folders.get(mount.name);
+    const volume = pod.spec.volumes?.find((entry) => entry.name === mount.name);
+    if (folder === undefined || !volume) throw new ContainerConfigError(`cannot find volume "${mount.name}" to mount`);
+    const source = mount.subPath ? subPath(folder, mount.subPath, mount.name) : folder;
+    const kind = statSync(source).isDirectory() ? 'folder' : 'file';
+    // A Secret's volume is read-only whatever the mount says.
+    return { source, kind, target: mount.mountPath, readOnly: mount.readOnly === true || !volume.emptyDir };
+  });
+  const depth = (mount: ContainerMount): number => mount.target.split('/').filter(Boolean).length;
+  return mounts.sort((a, b) => depth(a) - depth(b));
+}
+
+function subPath(folder: string, path: string, volume: string): string {
+  const failed = (why: string): ContainerConfigError =>
+    new ContainerConfigError(`failed to prepare subPath for volumeMount "${volume}" of container: ${why}`);
+  if (path.startsWith('/') || path.split('/').includes('..')) throw failed(`"${path}" must stay in the volume`);
+  const full = join(folder, path);
+  try {
+    if (!existsSync(full)) mkdirSync(full, { recursive: true, mode: 0o750 });
+    const real = realpathSync(full);
+    if (real !== full && !real.startsWith(realpathSync(folder) + sep))
+      throw failed(`"${path}" leads out of the volume`);
+    const type = statSync(real);
+    if (!type.isFile() && !type.isDirectory()) throw failed(`"${path}" is neither a file nor a folder`);
+    return real;
+  } catch (error) {
+    throw error instanceof ContainerConfigError ? error : failed(`"${path}" cannot be opened`);
+  }
+}

@@ -1,0 +1,253 @@
+import { ApiError } from '../../src/driver/sandbox/api-server/api-error.js';
+import type { Faults, Interception } from '../../src/driver/sandbox/api-server/faults.js';
+import type { RequestInfo } from '../../src/driver/sandbox/api-server/request-info.js';
+import type { ResponseBody } from '../../src/driver/sandbox/api-server/response-body.js';
+import type { ResourceName } from '../../src/driver/sandbox/api-server/objects.js';
+
+/** Which requests; what is absent matches all. `resource` as in RBAC: `pods/log`. */
+export interface RequestMatch {
+  readonly verb?: RequestInfo['verb'];
+  readonly resource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** Value of the query's `container`. */
+  readonly container?: string;
+  readonly follow?: boolean;
+  /** How many requests; absent: all. */
+  readonly times?: number;
+  /** How many matching requests pass unharmed before. */
+  readonly skip?: number;
+}
+
+/** What happens to a streamed answer once `afterBytes` of it were sent. */
+export interface BodyFault {
+  readonly afterBytes: number;
+  /** `reset`: connection reset; `end`: a clean end (as when the kubelet's connection broke); `stall`: silence; `repeat`: the last `bytes` once more, then on. */
+  readonly then: 'reset' | 'end' | 'stall' | 'repeat';
+  /** For `repeat`. */
+  readonly bytes?: number;
+}
+
+type Admission = (resource: ResourceName, object: Record<string, unknown>) => Record<string, unknown>;
+
+interface Rule<T> {
+  readonly match: RequestMatch;
+  readonly fault: T;
+  seen: number;
+}
+
+/** Faults on order. Orders may come at any time; a rule that was used up is passed over. */
+export class ApiServerFaults implements Faults {
+  /** Every request that came in, oldest first. */
+  readonly requests: RequestInfo[] = [];
+  #interceptions: Rule<() => Interception | undefined | Promise<Interception | undefined>>[] = [];
+  #bodies: Rule<BodyFault>[] = [];
+  #denials: Rule<{ review: boolean }>[] = [];
+  #delays: Rule<number>[] = [];
+  #admissions: Admission[] = [];
+  #unschedulable: string | undefined;
+  #stalls: (() => void)[] = [];
+
+  /** Answers with a failure Status: 429 with Retry-After, 500, 503 … */
+  fail(
+    match: RequestMatch,
+    status: number,
+    options: { message?: string; reason?: string; retryAfterSeconds?: number } = {},
+  ): void {
+    const { message = 'a fault on order', reason = REASONS[status] ?? 'Unknown', retryAfterSeconds } = options;
+    const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
+    const body = new ApiError(status, reason, message, details).status;
+    const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+    this.#interceptions.push({ match, seen: 0, fault: () => ({ status, body, headers }) });
+  }
+
+  /** Breaks the connection before there is an answer. */
+  reset(match: RequestMatch): void {
+    this.#interceptions.push({ match, seen: 0, fault: () => 'reset' });
+  }
+
+  /** Lets requests wait until the returned function is called. */
+  hold(match: RequestMatch): () => void {
+    let release = (): void => undefined;
+    const held = new Promise<undefined>((resolve) => (release = (): void => resolve(undefined)));
+    this.#stalls.push(release);
+    this.#interceptions.push({ match, seen: 0, fault: () => held });
+    return release;
+  }
+
+  /** Damages a streamed answer (a log, a watch). */
+  body(request: RequestInfo, body: ResponseBody): ResponseBody;
+  body(match: RequestMatch, fault: BodyFault): void;
+  body(first: RequestInfo | RequestMatch, second: ResponseBody | BodyFault): ResponseBody | void {
+    if ('then' in second) {
+      this.#bodies.push({ match: first as RequestMatch, fault: second, seen: 0 });
+      return;
+    }
+    const rule = take(this.#bodies, first as RequestInfo);
+    return rule ? this.#damaged(second, rule) : second;
+  }
+
+  /** 403 for these requests; with `review: true` a SelfSubjectAccessReview does not know of it. */
+  forbid(match: Pick<RequestMatch, 'verb' | 'resource' | 'namespace'>, options: { review?: boolean } = {}): void {
+    this.#denials.push({ match, seen: 0, fault: { review: options.review ?? false } });
+  }
+
+  /** Changes reach these watches so many milliseconds late. */
+  delayWatch(match: RequestMatch, ms: number): void {
+    this.#delays.push({ match, seen: 0, fault: ms });
+  }
+
+  /** Changes every object of a kind before it is stored, or throws an ApiError. */
+  onAdmission(admission: Admission): void {
+    this.#admissions.push(admission);
+  }
+
+  /** An old API server: drops a field wherever it stands below the last named key: `initContainers.restartPolicy`. */
+  dropField(resource: ResourceName, parent: string, field: string): void {
+    this.onAdmission((kind, object) =>
+      kind === resource
+        ? (JSON.parse(JSON.stringify(object), function (this: unknown, key: string, value: unknown) {
+            if (key !== parent) return value;
+            const strip = (entry: unknown): unknown => {
+              if (typeof entry !== 'object' || entry === null) return entry;
+              const { [field]: _, ...rest } = entry as Record<string, unknown>;
+              return rest;
+            };
+            return Array.isArray(value) ? value.map(strip) : strip(value);
+          }) as Record<string, unknown>)
+        : object,
+    );
+  }
+
+  /** Puts a container into every pod, as a mesh's webhook does. */
+  injectContainer(container: Readonly<Record<string, unknown>>): void {
+    this.onAdmission((kind, object) => {
+      if (kind !== 'pods') return object;
+      const spec = object['spec'] as { containers: unknown[] };
+      return { ...object, spec: { ...spec, containers: [...spec.containers, container] } };
+    });
+  }
+
+  /** Refuses pods with 403: `exceeded quota: …`, `minimum memory usage per Container is …`. */
+  denyPods(message: string, times = Infinity): void {
+    let left = times;
+    this.onAdmission((kind, object) => {
+      if (kind !== 'pods' || left-- <= 0) return object;
+      const { generateName, name } = object['metadata'] as { generateName?: string; name: string };
+      throw new ApiError(403, 'Forbidden', `pods "${generateName ?? name}" is forbidden: ${message}`);
+    });
+  }
+
+  /** No pod is bound to the node from now on, until called without a sentence. */
+  neverSchedule(sentence?: string): void {
+    this.#unschedulable = sentence;
+  }
+
+  /** Ends all that is held or stalled. */
+  release(): void {
+    for (const go of this.#stalls.splice(0)) go();
+  }
+
+  intercept(request: RequestInfo): Interception | undefined | Promise<Interception | undefined> {
+    this.requests.push(request);
+    return take(this.#interceptions, request)?.();
+  }
+
+  allows(request: Omit<RequestInfo, 'path' | 'query'> & { path?: string }): boolean {
+    const asReview = request.path === undefined;
+    return !this.#denials.some(({ match, fault }) => !(asReview && fault.review) && matches(match, request));
+  }
+
+  admit(resource: ResourceName, object: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    return this.#admissions.reduce<Record<string, unknown>>((now, admission) => admission(resource, now), {
+      ...object,
+    });
+  }
+
+  unschedulable(): string | undefined {
+    return this.#unschedulable;
+  }
+
+  watchDelayMs(request: RequestInfo): number {
+    return take(this.#delays, request) ?? 0;
+  }
+
+  #damaged(body: ResponseBody, fault: BodyFault): ResponseBody {
+    let sent = Buffer.alloc(0);
+    let done = false;
+    const write = async (chunk: Uint8Array): Promise<boolean> => {
+      if (done) return body.write(chunk);
+      const room = fault.afterBytes - sent.length;
+      if (chunk.length < room) {
+        sent = Buffer.concat([sent, chunk]);
+        return body.write(chunk);
+      }
+      done = true;
+      const head = chunk.subarray(0, room);
+      if (head.length > 0 && !(await body.write(head))) return false;
+      sent = Buffer.concat([sent, head]);
+      if (fault.then === 'reset') {
+        // The bytes before it are to arrive.
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        body.reset();
+        return false;
+      }
+      if (fault.then === 'end') {
+        body.end();
+        return false;
+      }
+      if (fault.then === 'stall') {
+        await this.#stall(body.closed);
+        return false;
+      }
+      const again = sent.subarray(Math.max(0, sent.length - (fault.bytes ?? sent.length)));
+      return (await body.write(again)) && body.write(chunk.subarray(room));
+    };
+    return { ...body, write, closed: body.closed, end: () => body.end() };
+  }
+
+  #stall(closed: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#stalls.push(resolve);
+      closed.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+function take<T>(rules: Rule<T>[], request: RequestInfo): T | undefined {
+  for (const rule of rules) {
+    if (!matches(rule.match, request)) continue;
+    rule.seen += 1;
+    const { skip = 0, times = Infinity } = rule.match;
+    if (rule.seen > skip && rule.seen <= skip + times) return rule.fault;
+  }
+  return undefined;
+}
+
+function matches(
+  match: RequestMatch,
+  request: Omit<RequestInfo, 'path' | 'query'> & { query?: URLSearchParams },
+): boolean {
+  const { verb, resource, namespace, name, container, follow } = match;
+  const asked = request.subresource === '' ? request.resource : `${request.resource}/${request.subresource}`;
+  return (
+    (verb === undefined || verb === request.verb) &&
+    (resource === undefined || resource === asked) &&
+    (namespace === undefined || namespace === request.namespace) &&
+    (name === undefined || name === request.name) &&
+    (container === undefined || container === request.query?.get('container')) &&
+    (follow === undefined || follow === ['1', 'true'].includes(request.query?.get('follow') ?? ''))
+  );
+}
