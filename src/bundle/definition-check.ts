@@ -28,15 +28,17 @@ export function checkDefinitions(
 ): readonly Finding[] {
   const end = performance.now() + times.all;
   return definitions.flatMap(([name, definition]) => {
-    const left = Math.min(times.each, end - performance.now());
-    if (left <= 0)
-      return [
-        warning(['definitions', name], `definition ${quoted(name)} was not checked: the ones before it took too long`),
-      ];
+    const path = ['definitions', name];
+    const user = users.get(name);
+    const left = end - performance.now();
+    const skipped = warning(path, `definition ${quoted(name)} was not checked: the ones before it took too long`);
+    if (left <= 0) return [skipped];
     try {
-      return withinTime(left, () => checkOne(name, definition, users.get(name), validators));
+      return withinTime(Math.min(times.each, left), () => checkOne(name, definition, user, validators));
     } catch (thrown) {
-      return [error(['definitions', name], `definition ${quoted(name)} cannot be checked: ${reasonOf(thrown)}`)];
+      if (thrown instanceof TimeLimitError && left < times.each) return [skipped];
+      const severity = user === undefined ? warning : error;
+      return [severity(path, `definition ${quoted(name)} cannot be checked: ${reasonOf(thrown)}`)];
     }
   });
 }
@@ -46,9 +48,11 @@ export function reasonOf(thrown: unknown): string {
   if (thrown instanceof TimeLimitError) return 'it takes too long, simplify its patterns and references';
   if (thrown instanceof RangeError) return 'it refers to itself without end';
   const reference = /^can't resolve reference (.*) from id/s.exec(messageOf(thrown))?.[1];
-  if (reference !== undefined)
-    return `its "$ref" ${quoted(reference)} leads out of it: copy what it refers to, nothing is ever fetched`;
-  return printable(messageOf(thrown));
+  if (reference === undefined) return printable(messageOf(thrown));
+  const where = reference.startsWith('#')
+    ? 'is not found in it, and nowhere else is looked'
+    : 'leads out of it, and nothing is ever fetched';
+  return `its "$ref" ${quoted(reference)} ${where}: copy what it refers to into the definition`;
 }
 
 function printable(text: string): string {
@@ -78,7 +82,7 @@ function checkOne(
     check = validators.compile(definition, { allErrors: isSmall(value), encodings: true });
   } catch (thrown) {
     // Legal in a bundle (spec 101 only asks for a schema), and of no harm until a value has to be checked.
-    if (user === undefined || thrown instanceof TimeLimitError) return otherDraft;
+    if (user === undefined) return otherDraft;
     return [...otherDraft, error(path, `${subject}, which ${user} uses, cannot be used: ${reasonOf(thrown)}`)];
   }
   if (!hasDefault) return otherDraft;

@@ -34,7 +34,8 @@ export function measure(document: Json): Measure {
     values++;
     if (value === null || typeof value !== 'object') continue;
     const isList = Array.isArray(value);
-    for (const inner of Object.values(value) as Json[]) {
+    const parts: readonly Json[] = Object.values(value);
+    for (const inner of parts) {
       if (!isList) members++;
       pending.push(inner);
     }

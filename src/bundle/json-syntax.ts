@@ -11,27 +11,33 @@ export interface SyntaxProblem {
 const MOST_PROBLEMS = 20;
 
 /**
- * Every syntax error of a text that `JSON.parse` has refused with `refusal`, in order. At least one: where the second
- * parser sees none, the first one's words are used.
+ * Every syntax error of a text that `JSON.parse` has refused with `refusal`, in order; at least one. No text or number of
+ * the document is told: a broken document cannot say which of them are secret.
  */
 export async function syntaxProblems(text: string, refusal: unknown): Promise<readonly SyntaxProblem[]> {
   if (text.trim() === '') return [{ message: 'the document is empty', offset: 0 }];
   const errors = await collectErrors(text);
-  if (errors.length === 0) return [{ message: `the JSON is broken: ${messageOf(refusal)}`, offset: placeOf(refusal) }];
+  if (errors.length === 0) return [{ message: 'this is no JSON', offset: placeOf(refusal) }];
   const placeAt = placesIn(text);
   const oneLine = placeAt(text.length).line === 1;
-  const seen = new Set<number>();
+  const offsets = new Set<number>();
+  const lines = new Set<number>();
   const problems: SyntaxProblem[] = [];
   for (const { code, offset, length } of errors) {
-    // What follows an error on its line is nearly always its echo.
-    const spot = oneLine ? offset : placeAt(offset).line;
-    if (seen.has(spot)) continue;
-    seen.add(spot);
+    const { line } = placeAt(offset);
+    // What follows an error on its line is nearly always its echo; these two never are.
+    const stray = code === COMMENT || isStrayComma(text, offset);
+    if (offsets.has(offset) || (!stray && !oneLine && lines.has(line))) continue;
+    offsets.add(offset);
+    lines.add(line);
     problems.push({ message: sentence(code, text, offset, length), offset });
     if (problems.length === MOST_PROBLEMS) break;
   }
   return problems;
 }
+
+/** `ParseErrorCode` of jsonc-parser 3 is a const enum, which exists in types only. */
+const COMMENT = 10;
 
 interface ParserError {
   readonly code: number;
@@ -65,9 +71,9 @@ function placeOf(refusal: unknown): number {
   return match?.[1] === undefined ? 0 : Number(match[1]);
 }
 
-/** The codes are `ParseErrorCode` of jsonc-parser 3, a const enum that exists in types only. */
 function sentence(code: number, text: string, offset: number, length: number): string {
   const token = text.slice(offset, offset + Math.max(1, length));
+  const shown = shownToken(token);
   const rest = text.slice(offset).trim();
   if (rest === '' && [3, 4, 5, 6, 7, 8, 9].includes(code))
     return 'the document ends too early: something is not closed';
@@ -76,26 +82,26 @@ function sentence(code: number, text: string, offset: number, length: number): s
       return unknownWord(token);
     case 2:
     case 13:
-      return `${quoted(token)} is no JSON number`;
+      return 'this is no JSON number';
     case 3:
-      return afterComma(text, offset) && token === '}'
-        ? 'there is a comma before "}": remove it'
-        : `a key in double quotes is expected here, not ${quoted(token)}`;
+      return isStrayComma(text, offset)
+        ? `there is a comma before ${shown}: remove it`
+        : `a key in double quotes is expected here, not ${shown}`;
     case 4:
-      return afterComma(text, offset) && token === ']'
-        ? 'there is a comma before "]": remove it'
-        : `a value is expected here, not ${quoted(token)}`;
+      return isStrayComma(text, offset)
+        ? `there is a comma before ${shown}: remove it`
+        : `a value is expected here, not ${shown}`;
     case 5:
-      return `a ":" is missing before ${quoted(token)}`;
+      return `a ":" is missing before ${shown}`;
     case 6:
-      return `a "," is missing before ${quoted(token)}`;
+      return `a "," is missing before ${shown}`;
     case 7:
-      return `a "}" is missing before ${quoted(token)}`;
+      return `a "}" is missing before ${shown}`;
     case 8:
-      return `a "]" is missing before ${quoted(token)}`;
+      return `a "]" is missing before ${shown}`;
     case 9:
-      return `the document has ended before this: remove ${quoted(token)}`;
-    case 10:
+      return `the document has ended before this: remove ${shown}`;
+    case COMMENT:
     case 11:
       return 'JSON has no comments: remove this one';
     case 12:
@@ -107,7 +113,7 @@ function sentence(code: number, text: string, offset: number, length: number): s
     case 16:
       return 'this string holds a control character: write it as an escape, as in "\\n" or "\\t"';
     default:
-      return `${quoted(token)} is not expected here`;
+      return `${shown} is not expected here`;
   }
 }
 
@@ -116,9 +122,14 @@ function unknownWord(word: string): string {
   const plain = { True: 'true', False: 'false', None: 'null', undefined: 'null', nil: 'null' }[word];
   if (plain !== undefined) return `JSON has no ${word}: write ${plain}`;
   if (word === 'NaN' || word.endsWith('Infinity')) return `JSON has no ${word}: numbers are finite`;
-  return `${quoted(word)} is not expected here`;
+  return 'this word is not expected here: text stands in double quotes';
 }
 
-function afterComma(text: string, offset: number): boolean {
-  return text.slice(0, offset).trimEnd().endsWith(',');
+function shownToken(token: string): string {
+  if (token.startsWith('"')) return 'this string';
+  return /^[-\d]/.test(token) ? 'this number' : quoted(token);
+}
+
+function isStrayComma(text: string, offset: number): boolean {
+  return (text[offset] === '}' || text[offset] === ']') && /,\s*$/.test(text.slice(Math.max(0, offset - 1000), offset));
 }

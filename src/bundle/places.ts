@@ -19,10 +19,13 @@ export interface DuplicateKey {
 
 export type JsonParser = Pick<typeof JsoncParser, 'visit'>;
 
+/** An object or a list that is being read. */
 interface Frame {
-  readonly path: readonly string[];
-  readonly pointer: string;
-  /** Offsets of the keys so far; absent for an array. */
+  /** Its key in the frame around it. */
+  readonly name?: string;
+  /** Absent where no wanted pointer leads into it. */
+  readonly pointer?: string;
+  /** Offsets of the keys so far; absent for a list. */
   readonly keys?: Map<string, number>;
   key: string;
   index: number;
@@ -31,8 +34,8 @@ interface Frame {
 const MOST_DUPLICATES = 100;
 
 /**
- * Finds the places of `wanted` pointers and all duplicate keys in well-formed JSON, in one pass and without a tree of
- * the whole document. Loads the parser when called: only a document with problems needs it.
+ * Finds the places of `wanted` pointers, what stands at the offsets `asked`, and all duplicate keys in well-formed JSON,
+ * in one pass and without a tree of the whole document. Loads the parser when called: only a document with problems needs it.
  */
 export async function findPlaces(
   text: string,
@@ -45,23 +48,37 @@ export async function findPlaces(
   const duplicates: DuplicateKey[] = [];
   const pathsAt = new Map<number, readonly string[]>();
   const frames: Frame[] = [];
+  const ancestors = withAncestors(wanted);
 
-  const enterValue = (offset: number): { pointer: string; key?: string } => {
-    const parent = frames.at(-1);
-    if (parent === undefined) {
-      if (wanted.has('')) values.set('', offset);
-      return { pointer: '' };
-    }
-    const key = parent.keys === undefined ? String(parent.index++) : parent.key;
-    const pointer = parent.pointer + pointerOf([key]);
-    if (wanted.has(pointer)) values.set(pointer, offset);
-    return { pointer, key };
+  const currentKey = (frame: Frame): string => (frame.keys === undefined ? String(frame.index) : frame.key);
+  const pathTo = (key: string | undefined): readonly string[] =>
+    [...frames.map(({ name }) => name), key].filter((name) => name !== undefined);
+  const pointerHere = (): string | undefined => {
+    const frame = frames.at(-1);
+    if (frame === undefined) return '';
+    if (frame.pointer === undefined) return undefined;
+    const pointer = frame.pointer + pointerOf([currentKey(frame)]);
+    return ancestors.has(pointer) ? pointer : undefined;
+  };
+  const leaveValue = (): void => {
+    const frame = frames.at(-1);
+    if (frame !== undefined) frame.index++;
   };
   const enterContainer = (offset: number, isObject: boolean): void => {
+    const pointer = pointerHere();
+    if (pointer !== undefined) values.set(pointer, offset);
     const parent = frames.at(-1);
-    const { pointer, key } = enterValue(offset);
-    const path = parent === undefined || key === undefined ? [] : [...parent.path, key];
-    frames.push({ path, pointer, key: '', index: 0, ...(isObject ? { keys: new Map<string, number>() } : {}) });
+    frames.push({
+      ...(parent === undefined ? {} : { name: currentKey(parent) }),
+      ...(pointer === undefined ? {} : { pointer }),
+      ...(isObject ? { keys: new Map<string, number>() } : {}),
+      key: '',
+      index: 0,
+    });
+  };
+  const leaveContainer = (): void => {
+    frames.pop();
+    leaveValue();
   };
 
   visit(
@@ -69,12 +86,14 @@ export async function findPlaces(
     {
       onObjectBegin: (offset) => enterContainer(offset, true),
       onArrayBegin: (offset) => enterContainer(offset, false),
-      onObjectEnd: () => void frames.pop(),
-      onArrayEnd: () => void frames.pop(),
+      onObjectEnd: leaveContainer,
+      onArrayEnd: leaveContainer,
       onLiteralValue: (_value, offset) => {
-        const path = frames.at(-1)?.path ?? [];
-        const { key } = enterValue(offset);
-        if (asked.has(offset)) pathsAt.set(offset, key === undefined ? path : [...path, key]);
+        const pointer = pointerHere();
+        if (pointer !== undefined) values.set(pointer, offset);
+        const frame = frames.at(-1);
+        if (asked.has(offset)) pathsAt.set(offset, pathTo(frame === undefined ? undefined : currentKey(frame)));
+        leaveValue();
       },
       onObjectProperty: (key, offset) => {
         const frame = frames.at(-1);
@@ -82,15 +101,23 @@ export async function findPlaces(
         frame.key = key;
         const firstOffset = frame.keys.get(key);
         if (firstOffset === undefined) frame.keys.set(key, offset);
-        else if (duplicates.length < MOST_DUPLICATES)
-          duplicates.push({ path: [...frame.path, key], offset, firstOffset });
-        const pointer = frame.pointer + pointerOf([key]);
-        if (wanted.has(pointer)) keys.set(pointer, offset);
+        else if (duplicates.length < MOST_DUPLICATES) duplicates.push({ path: pathTo(key), offset, firstOffset });
+        const pointer = pointerHere();
+        if (pointer !== undefined) keys.set(pointer, offset);
       },
     },
     { disallowComments: true },
   );
   return { keys, values, duplicates, pathsAt };
+}
+
+/** The pointers and all that lead to them. */
+function withAncestors(pointers: ReadonlySet<string>): ReadonlySet<string> {
+  const all = new Set<string>(['']);
+  for (const pointer of pointers) {
+    for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1)) all.add(pointer.slice(0, end));
+  }
+  return all;
 }
 
 /** `jsonc-parser` is a UMD module: what it exports is found on `default` in Node and by name after bundling. */

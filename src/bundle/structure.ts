@@ -11,17 +11,20 @@ import type { Validators } from './validators.js';
 export interface Structure {
   readonly findings: readonly Finding[];
   readonly broken: readonly (readonly string[])[];
+  /** False when the document is so large that only the first problem was sought. */
+  readonly complete: boolean;
 }
 
 /** Above this many values only the first problem is sought: a file of 16 MiB can hold millions, each kept in memory. */
 const MOST_VALUES = 100_000;
 
 export function checkStructure(document: Json, values: number, validators: Validators): Structure {
-  const check = validators.compileOwn(BUNDLE_SCHEMA, { allErrors: values <= MOST_VALUES });
-  const errors = check(document);
+  const allErrors = values <= MOST_VALUES;
+  const errors = validators.compileOwn(BUNDLE_SCHEMA, { allErrors })(document);
   return {
     findings: errors.filter((item) => !isEchoOfOldForm(item)).map(findingOf),
     broken: errors.map((item) => pathOf(item.instancePath)),
+    complete: allErrors || errors.length === 0,
   };
 }
 
@@ -65,12 +68,11 @@ const NEEDED: Readonly<Record<string, string>> = {
   image: 'write the reference of the image',
 };
 
-/** `outputs.fields` of before 1.0 lacks everything that an output has; once is enough. */
+/** `outputs.fields` of before 1.0 lacks everything that an output has; saying so once is enough. */
 function isEchoOfOldForm(item: ErrorObject): boolean {
+  if (item.keyword !== 'required' || item.params['missingProperty'] === 'definition') return false;
   return (
-    /^\/(outputs|parameters)\/fields$/.test(item.instancePath) &&
-    item.keyword === 'required' &&
-    item.params['missingProperty'] !== 'definition'
+    /^\/(outputs|parameters)\/fields$/.test(item.instancePath) && !Object.hasOwn(item.data as object, 'definition')
   );
 }
 

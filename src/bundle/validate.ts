@@ -65,7 +65,12 @@ async function findProblems(parsed: ParsedDocument & { kind: 'parsed' }, origin:
 async function checkDocument(document: Json, values: number): Promise<readonly Finding[]> {
   const validators = await loadValidators();
   if (!isObject(document)) return [error([], 'a bundle is a JSON object: it begins with "{"')];
-  const { findings, broken } = checkStructure(document, values, validators);
+  const { findings, broken, complete } = checkStructure(document, values, validators);
+  if (!complete)
+    return findings.map((finding) => ({
+      ...finding,
+      message: `${finding.message}; the document is too large to look for more`,
+    }));
   const view = viewOf(document, broken);
   return [
     ...findings,

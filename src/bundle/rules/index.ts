@@ -9,6 +9,7 @@ import { identityRule } from './identity.js';
 import { imagesRule } from './images.js';
 import { outputsRule } from './outputs.js';
 import { referencesRule } from './references.js';
+import { removedFieldsRule } from './removed.js';
 
 /** Something that the spec's text demands and a JSON Schema cannot say. Pure; looks only at what has the right shape. */
 export type Rule = (view: BundleView) => readonly Finding[];
@@ -23,4 +24,5 @@ export const RULES: readonly Rule[] = [
   outputsRule,
   actionsRule,
   extensionsRule,
+  removedFieldsRule,
 ];

@@ -4,7 +4,7 @@ import { createScopes, type Scopes } from './scopes.js';
 
 /** Something that wants a path or a variable. */
 export interface Claimed {
-  /** Place in the document: the later one of two is to blame. */
+  /** Of two the one with the higher order is to blame. */
   readonly order: number;
   readonly subject: string;
   readonly at: readonly string[];
