@@ -33,12 +33,17 @@ export async function removeFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-export function storeIn(home: string, now: () => number = () => NOW): ClaimStore {
+/** Real time only where `sleep` is given: for processes that race. */
+export function storeIn(
+  home: string,
+  now: () => number = () => NOW,
+  sleep: (ms: number) => Promise<void> = () => Promise.resolve(),
+): ClaimStore {
   return createClaimStore({
     home,
     pid: process.pid,
     isAlive: isAliveBy((pid, signal) => process.kill(pid, signal)),
-    clock: { now, sleep: () => Promise.resolve() },
+    clock: { now, sleep },
   });
 }
 

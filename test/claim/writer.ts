@@ -5,12 +5,13 @@
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '../../src/driver/clock.js';
 import { CnabError } from '../../src/errors.js';
 import { claim, result, storeIn, TARGET } from './samples.js';
 
 const [home = '', mode = '', installation = 'app'] = process.argv.slice(2);
 if (process.env['WRITER_UID'] !== undefined) process.setuid?.(Number(process.env['WRITER_UID']));
-const claims = storeIn(home, () => Date.now()).on(TARGET);
+const claims = storeIn(home, Date.now, (ms) => systemClock.sleep(ms)).on(TARGET);
 const say = (line: string) => new Promise<void>((done) => process.stdout.write(`${line}\n`, () => done()));
 
 function reportOf(error: unknown): object {
@@ -88,6 +89,16 @@ async function count(rounds: number): Promise<void> {
   }
 }
 
+/** Takes and releases the lock until it is killed. */
+async function spin(): Promise<void> {
+  await say('spinning');
+  for (;;) {
+    const held = await claims.lock(installation, 'spin').catch(() => undefined);
+    await held?.release();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
 switch (mode) {
   case 'claim':
     await say(JSON.stringify(await one().then((id) => ({ id }), reportOf)));
@@ -101,6 +112,9 @@ switch (mode) {
   case 'lock':
   case 'hold':
     await lock();
+    break;
+  case 'spin':
+    await spin();
     break;
   case 'count':
     await count(Number(process.argv[5]));
