@@ -80,7 +80,7 @@ export class ApiServerFaults implements Faults {
   body(match: RequestMatch, fault: BodyFault): void;
   body(first: RequestInfo | RequestMatch, second: ResponseBody | BodyFault): ResponseBody | void {
     if ('then' in second) {
-      this.#bodies.push({ match: first as RequestMatch, fault: second, seen: 0 });
+      this.#bodies.push({ match: first, fault: second, seen: 0 });
       return;
     }
     const rule = take(this.#bodies, first as RequestInfo);

@@ -1,5 +1,6 @@
 import type { TestApiServer } from './api-server.js';
-import type { ClusterEvent, Job, Pod } from '../../src/driver/sandbox/api-server/objects.js';
+import type { ClusterEvent, Job } from '../../src/driver/sandbox/api-server/objects.js';
+import type { Pod } from '../../src/driver/sandbox/api-server/pod-objects.js';
 
 type Given = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { forbidden, methodNotAllowed, noSuchResource, notFound, qualified } from './api-error.js';
+import { forbidden, methodNotAllowed, noSuchResource, notFound } from './api-error.js';
 import type { Cluster } from './cluster.js';
 import { createObject } from './create-object.js';
-import { deleteObject, deleteOptions } from './deletion.js';
+import { deleteOptions } from './delete-options.js';
+import { deleteObject } from './deletion.js';
 import { checkLogStatus, logContainer, logQuery } from './log-response.js';
 import { readLog } from './log-reader.js';
 import { RESOURCES, timestamp, type KubernetesObject, type ResourceName } from './objects.js';
@@ -139,6 +140,3 @@ async function say(body: ResponseBody, text: string): Promise<void> {
   await body.write(Buffer.from(text));
   body.end();
 }
-
-/** For messages: `jobs.batch`. */
-export { qualified };

@@ -9,7 +9,7 @@ import { JobController } from './job-controller.js';
 import { Kubelet } from './kubelet.js';
 import type { KubeletSettings } from './kubelet-settings.js';
 import { namespaceDraft } from './defaults.js';
-import type { Namespace, ResourceName } from './objects.js';
+import type { ResourceName } from './objects.js';
 import { ObjectStore } from './object-store.js';
 import { createPod } from './pod-admission.js';
 import { schedulePods } from './scheduler.js';
@@ -86,9 +86,9 @@ export class Cluster {
   scratch(resource: ResourceName, namespace: string | undefined, name: string | undefined): ObjectStore {
     const scratch = new ObjectStore(this.clock);
     const space = namespace === undefined ? undefined : this.store.get('namespaces', undefined, namespace);
-    if (space) scratch.create('namespaces', space as Namespace);
+    if (space) scratch.create('namespaces', space);
     const taken = name === undefined ? undefined : this.store.get(resource, namespace, name);
-    if (taken) scratch.create(resource, taken as never);
+    if (taken) scratch.create(resource, taken);
     return scratch;
   }
 

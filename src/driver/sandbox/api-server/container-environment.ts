@@ -1,5 +1,6 @@
 import { expand } from './expansion.js';
-import type { Container, EnvVar, KeySelector, Pod, Secret } from './objects.js';
+import type { Secret } from './objects.js';
+import type { Container, EnvVar, KeySelector, Pod } from './pod-objects.js';
 
 /** A container that cannot be made from its spec; the status says `CreateContainerConfigError` and this sentence. */
 export class ContainerConfigError extends Error {

@@ -1,5 +1,5 @@
 import type { ContainerSecurity } from './container-runtime.js';
-import type { Container, Pod } from './objects.js';
+import type { Container, Pod } from './pod-objects.js';
 
 /** The container's security context over the pod's. */
 export function containerSecurity(pod: Pod, { securityContext: own = {} }: Container): ContainerSecurity {

@@ -1,5 +1,6 @@
 import { randomSuffix } from './object-names.js';
-import type { Container, Job, Namespace, ObjectMeta, Pod, PodSpec, Secret } from './objects.js';
+import type { Job, Namespace, ObjectMeta, Secret } from './objects.js';
+import type { Container, Pod, PodSpec } from './pod-objects.js';
 import type { Draft } from './object-store.js';
 
 type Given = Readonly<Record<string, unknown>>;

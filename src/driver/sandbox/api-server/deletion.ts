@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.js';
-import { ApiError, badRequest, ORPHANS_WARNING } from './api-error.js';
-import { RESOURCES, timestamp, type KubernetesObject, type Pod, type ResourceName, type Resources } from './objects.js';
+import { ApiError, ORPHANS_WARNING } from './api-error.js';
+import { RESOURCES, timestamp, type KubernetesObject, type ResourceName, type Resources } from './objects.js';
+import type { Pod } from './pod-objects.js';
 import type { ObjectStore } from './object-store.js';
 
 export interface DeleteOptions {
@@ -103,35 +104,4 @@ function checkPreconditions(resource: ResourceName, object: KubernetesObject, op
   if (resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion) {
     differs('ResourceVersion', resourceVersion, object.metadata.resourceVersion);
   }
-}
-
-/** From the query (where a client may put them) and the body (which wins). Throws ApiError 400. */
-export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
-  const given = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const grace =
-    given['gracePeriodSeconds'] ??
-    (query.has('gracePeriodSeconds') ? Number(query.get('gracePeriodSeconds')) : undefined);
-  const policy = given['propagationPolicy'] ?? query.get('propagationPolicy') ?? undefined;
-  const orphan = given['orphanDependents'] ?? query.get('orphanDependents') ?? undefined;
-  if (grace !== undefined && grace !== null && !Number.isSafeInteger(grace)) {
-    throw badRequest(`gracePeriodSeconds: ${String(grace as number)} is not a number of seconds`);
-  }
-  const known = ['Background', 'Foreground', 'Orphan'] as const;
-  const propagationPolicy =
-    known.find((name) => name === policy) ??
-    (orphan === undefined ? undefined : String(orphan as boolean) === 'true' ? 'Orphan' : 'Background');
-  if (policy !== undefined && propagationPolicy === undefined) {
-    const values = '"Background", "Foreground", "Orphan"';
-    throw new ApiError(
-      422,
-      'Invalid',
-      `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: supported values: ${values}`,
-    );
-  }
-  const preconditions = given['preconditions'] as DeleteOptions['preconditions'] | undefined;
-  return {
-    ...(typeof grace === 'number' ? { gracePeriodSeconds: grace } : {}),
-    ...(propagationPolicy ? { propagationPolicy } : {}),
-    ...(preconditions ? { preconditions } : {}),
-  };
 }

@@ -6,7 +6,8 @@ import type { EventRecorder } from './event-recorder.js';
 import { withoutFinalizer } from './garbage-collector.js';
 import { finalOf, isFinished, jobStatus, outcomeOf, targetOf, TRACKING } from './job-status.js';
 import { randomSuffix } from './object-names.js';
-import { timestamp, type Job, type JobStatus, type Pod, type PodSpec } from './objects.js';
+import { timestamp, type Job, type JobStatus } from './objects.js';
+import type { Pod } from './pod-objects.js';
 import type { Draft, ObjectStore } from './object-store.js';
 
 export type CreatePod = (draft: Draft<Pod>) => Pod;
@@ -234,7 +235,7 @@ function podDraft(job: Job): Draft<Pod> {
       finalizers: [TRACKING],
       ownerReferences: [owner],
     },
-    spec: spec as PodSpec,
+    spec: spec,
     status: { phase: 'Pending', qosClass: 'BestEffort' },
   };
 }

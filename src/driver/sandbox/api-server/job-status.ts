@@ -1,4 +1,5 @@
-import { timestamp, type Condition, type Job, type JobStatus, type Pod } from './objects.js';
+import { timestamp, type Condition, type Job, type JobStatus } from './objects.js';
+import type { Pod } from './pod-objects.js';
 
 export const TRACKING = 'batch.kubernetes.io/job-tracking';
 

@@ -1,5 +1,6 @@
 import type { ContainerLog } from './container-log.js';
-import { timestamp, type Pod } from './objects.js';
+import { timestamp } from './objects.js';
+import type { Pod } from './pod-objects.js';
 import type { Change } from './object-store.js';
 import type { PodNode } from './pod-node.js';
 import { PodWorker } from './pod-worker.js';

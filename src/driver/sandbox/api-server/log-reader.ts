@@ -66,8 +66,9 @@ function readRecords(file: number, offset: number, last: boolean): { records: Bu
   const buffer = Buffer.alloc(CHUNK);
   const length = readSync(file, buffer, 0, CHUNK, offset);
   let start = 0;
-  for (let end = 0; (end = buffer.indexOf(0x0a, start)) !== -1 && end < length; start = end + 1) {
+  for (let end = buffer.indexOf(0x0a); end !== -1 && end < length; end = buffer.indexOf(0x0a, start)) {
     records.push(buffer.subarray(start, end + 1));
+    start = end + 1;
   }
   const rest = length - start;
   if (rest > 0 && last && records.length === 0) {

@@ -1,5 +1,5 @@
 import { ApiError, badRequest, invalid, type StatusCause } from './api-error.js';
-import type { Pod, ContainerStatus } from './objects.js';
+import type { Pod, ContainerStatus } from './pod-objects.js';
 import type { LogQuery } from './log-reader.js';
 
 /** Parses and checks the options of `pods/log`; `now` in milliseconds. Throws ApiError 400 or 422. */

@@ -1,7 +1,8 @@
 import { forbidden, notFound } from './api-error.js';
 import type { Faults } from './faults.js';
 import { podSecurityViolations } from './pod-security.js';
-import type { Namespace, Pod } from './objects.js';
+import type { Namespace } from './objects.js';
+import type { Pod } from './pod-objects.js';
 import type { Draft, ObjectStore } from './object-store.js';
 
 const ENFORCE = 'pod-security.kubernetes.io/enforce';
@@ -34,7 +35,7 @@ export function createPod(
     throw forbidden('pods', shown, `violates PodSecurity "${level}:latest": ${violations.join(', ')}`);
   }
   const pod = { ...draft, spec: { ...draft.spec, serviceAccountName: account } };
-  const admitted = faults.admit ? (faults.admit('pods', pod as never) as unknown as Draft<Pod>) : pod;
+  const admitted = faults.admit ? (faults.admit('pods', pod) as unknown as Draft<Pod>) : pod;
   return store.create('pods', admitted);
 }
 

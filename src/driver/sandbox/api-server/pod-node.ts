@@ -5,7 +5,8 @@ import type { ContainerRuntime, RunningContainer } from './container-runtime.js'
 import type { EventRecorder } from './event-recorder.js';
 import type { KubeletSettings } from './kubelet-settings.js';
 import type { ObjectStore } from './object-store.js';
-import type { Container, Pod, Secret } from './objects.js';
+import type { Secret } from './objects.js';
+import type { Container, Pod } from './pod-objects.js';
 import type { ContainerRecord } from './pod-status.js';
 
 /** What all the pods of the node share. */

@@ -1,4 +1,4 @@
-import type { Container, PodSpec, SecurityContext } from './objects.js';
+import type { Container, PodSpec, SecurityContext } from './pod-objects.js';
 
 /**
  * What the Pod Security level of a namespace has against a pod, in the words of the admission plugin; empty when nothing.

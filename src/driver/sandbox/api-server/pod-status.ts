@@ -1,4 +1,5 @@
-import type { Condition, Container, ContainerState, ContainerStatus, Pod, PodStatus, Terminated } from './objects.js';
+import type { Condition } from './objects.js';
+import type { Container, ContainerState, ContainerStatus, Pod, PodStatus, Terminated } from './pod-objects.js';
 import { timestamp } from './objects.js';
 
 /** What the kubelet part knows about one container of a pod. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js';
 import type { EventRecorder } from './event-recorder.js';
-import type { Pod } from './objects.js';
+import type { Pod } from './pod-objects.js';
 import type { ObjectStore } from './object-store.js';
 import { condition } from './pod-status.js';
 

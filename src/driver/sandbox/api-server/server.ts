@@ -173,5 +173,9 @@ function sendError(response: ServerResponse, error: unknown): void {
     return;
   }
   const retry = known.details?.retryAfterSeconds;
-  sendJson(response, known.code, known.status, [], retry === undefined ? {} : { 'retry-after': String(retry) });
+  sendJson(response, known.code, known.status, [], {
+    ...(retry === undefined ? {} : { 'retry-after': String(retry) }),
+    // The rest of a body that nobody reads must not be taken for the next request.
+    ...(known.code === 413 ? { connection: 'close' } : {}),
+  });
 }

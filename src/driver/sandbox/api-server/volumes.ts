@@ -8,8 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join, sep } from 'node:path';
-import type { Container, KeyToPath, Pod, Secret, Volume } from './objects.js';
+import { join, posix, sep } from 'node:path';
+import type { Secret } from './objects.js';
+import type { Container, KeyToPath, Pod, Volume } from './pod-objects.js';
 import type { ContainerMount } from './container-runtime.js';
 import { ContainerConfigError } from './container-environment.js';
 
@@ -119,7 +120,9 @@ export function containerMounts(
     const source = mount.subPath ? subPath(folder, mount.subPath, mount.name) : folder;
     const kind = statSync(source).isDirectory() ? 'folder' : 'file';
     // A Secret's volume is read-only whatever the mount says.
-    return { source, kind, target: mount.mountPath, readOnly: mount.readOnly === true || !volume.emptyDir };
+    const target = posix.normalize(`/${mount.mountPath}`).replace(/(.)\/$/, '$1');
+    if (target === '/' || target.includes('\0')) throw new ContainerConfigError(`cannot mount at "${mount.mountPath}"`);
+    return { source, kind, target, readOnly: mount.readOnly === true || !volume.emptyDir };
   });
   const depth = (mount: ContainerMount): number => mount.target.split('/').filter(Boolean).length;
   return mounts.sort((a, b) => depth(a) - depth(b));
