@@ -41,14 +41,17 @@ export class ManualClock implements Clock {
 
   /** Waits (real time) until somebody sleeps for exactly `ms`, and lets that time pass. */
   async elapse(ms: number): Promise<void> {
-    for (;;) {
-      for (const sleep of this.sleeping) {
-        if (sleep.ms !== ms) continue;
-        this.pass(sleep);
-        return;
-      }
-      await turn();
+    while (!this.tryElapse(ms)) await turn();
+  }
+
+  /** False when nobody sleeps for exactly `ms`. */
+  tryElapse(ms: number): boolean {
+    for (const sleep of this.sleeping) {
+      if (sleep.ms !== ms) continue;
+      this.pass(sleep);
+      return true;
     }
+    return false;
   }
 
   private pass(sleep: Sleep): void {

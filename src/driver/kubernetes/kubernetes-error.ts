@@ -118,7 +118,8 @@ export function statusError(answer: RefusedAnswer, doing: string, peer: Peer, no
     new KubernetesError(code, `cannot ${doing}: ${what}`, { ...base, suggestions });
 
   if (statusCode >= 300 && statusCode < 400) {
-    const to = single(answer.headers.location);
+    // Without its query, which may hold a token.
+    const to = single(answer.headers.location)?.replace(/[?#].*$/s, '');
     return refuse(
       'unavailable',
       `${peer.server} answered with a redirect${to ? ` to ${oneLine(to)}` : ''}, which is not followed`,

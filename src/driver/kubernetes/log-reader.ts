@@ -60,6 +60,8 @@ export interface LogEnd {
 /** Silence after the container's end that is no longer waited out: the stream hangs (reference: kubernetes#115701). */
 const DRAIN_MS = 5_000;
 const WAITING_MS = 500;
+/** A connection that lasted so long was a good one, even if the container said nothing. */
+const STEADY_MS = 20_000;
 const DEFAULT_PATIENCE_MS = 5 * 60_000;
 
 /** How one reading went. */
@@ -76,6 +78,8 @@ export class LogReader {
   private bytes = 0;
   private connections = 0;
   private contact = 0;
+  /** When the last connection was made. */
+  private opened = Infinity;
   private cut: AbortController | undefined;
 
   constructor(
@@ -102,6 +106,7 @@ export class LogReader {
       // also where a follow stops short because of a rotation just before the end.
       const last = ended.aborted;
       const before = this.bytes;
+      this.opened = Infinity;
       let reading: Reading;
       try {
         reading = await this.read(!last);
@@ -110,7 +115,7 @@ export class LogReader {
         throw error;
       }
       if (reading.kind !== 'broken') this.contact = clock.now();
-      if (this.bytes > before) failures = 0;
+      if (this.bytes > before || clock.now() - this.opened >= STEADY_MS) failures = 0;
       if (last && reading.kind === 'read-to-end') return this.finish();
       if (last && reading.kind === 'waiting') return this.end('ended');
       if (reading.kind === 'broken') {
@@ -180,7 +185,7 @@ export class LogReader {
       return { kind: 'waiting', reason: 'the pod has no node yet' };
     }
     this.connections++;
-    this.contact = this.api.clock.now();
+    this.contact = this.opened = this.api.clock.now();
     onEvent?.({ kind: 'connected' });
     this.cursor.begin();
     const limit = (): number => (ended.aborted ? DRAIN_MS : (idleMs ?? Infinity));

@@ -41,8 +41,8 @@ export async function* watchList<T extends WatchedObject>(
   let version: string | undefined;
   let failures = 0;
   let contact = clock.now();
+  // An answer alone does not end the growing of pauses: the next may break off at once again.
   const inTouch = (): void => {
-    failures = 0;
     contact = clock.now();
   };
   while (!signal.aborted) {
@@ -51,6 +51,7 @@ export async function* watchList<T extends WatchedObject>(
         const query = options.query === undefined ? {} : { query: options.query };
         const list = await api.list<T>(path, { doing, signal, attempts: 1, ...query });
         inTouch();
+        failures = 0;
         version = list.metadata.resourceVersion ?? '';
         yield* inventory.replace(list.items);
       }
@@ -58,6 +59,7 @@ export async function* watchList<T extends WatchedObject>(
       let said = false;
       for await (const event of watchOnce<T>(api, path, version, options, inTouch)) {
         said = true;
+        failures = 0;
         version = event.version;
         if (event.change !== undefined) yield* inventory.apply(event.change.type, event.change.object);
       }
