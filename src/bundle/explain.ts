@@ -117,7 +117,9 @@ function demand(error: ErrorObject, branches: readonly ErrorObject[], sensitive:
         ? 'must be one of the values that "enum" lists'
         : `must be one of ${list(params['allowedValues'])}${but}`;
     case 'const':
-      return sensitive ? 'must be the value that "const" gives' : `must be ${shown(params['allowedValue'])}${but}`;
+      return sensitive || isStructure(params['allowedValue'])
+        ? 'must be the value that "const" gives'
+        : `must be ${shown(params['allowedValue'])}${but}`;
     case 'not':
       return 'is what "not" forbids';
     case 'false schema':
@@ -179,7 +181,11 @@ export function kindOf(value: unknown): string {
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
-  return value !== null && typeof value === 'object' ? kindOf(value) : String(value);
+  return isStructure(value) ? kindOf(value) : String(value);
+}
+
+function isStructure(value: unknown): boolean {
+  return value !== null && typeof value === 'object';
 }
 
 function list(values: unknown): string {

@@ -26,7 +26,11 @@ export { definitionType } from './definition-type.js';
  *
  * Resolves for every definition and content.
  */
-export async function checkOutput(definition: Definition, bytes: Uint8Array): Promise<string | undefined> {
+export async function checkOutput(
+  definition: Definition,
+  bytes: Uint8Array,
+  milliseconds: number = VALUE_TIME,
+): Promise<string | undefined> {
   if (definition === true) return undefined;
   if (definition === false) return 'is not allowed at all';
   if (bytes.length === 0) return undefined;
@@ -42,15 +46,19 @@ export async function checkOutput(definition: Definition, bytes: Uint8Array): Pr
   const candidates: Json[] = [];
   if (takesText) candidates.push(text, ...(/\r?\n$/.test(text) ? [text.replace(/\r?\n$/, '')] : []));
   if (json !== undefined && hasType(json, types)) candidates.push(json);
-  return await misfit(definition, candidates);
+  return await misfit(definition, candidates, milliseconds);
 }
 
 /** The first candidate's reason when none fits. */
-async function misfit(definition: Definition, candidates: readonly Json[]): Promise<string | undefined> {
+async function misfit(
+  definition: Definition,
+  candidates: readonly Json[],
+  milliseconds: number,
+): Promise<string | undefined> {
   const validators = await loadValidators();
   let check: Check;
   try {
-    check = withinTime(VALUE_TIME, () => validators.compile(definition, { allErrors: false, encodings: false }));
+    check = withinTime(milliseconds, () => validators.compile(definition, { allErrors: false, encodings: false }));
   } catch {
     return undefined;
   }
@@ -58,7 +66,7 @@ async function misfit(definition: Definition, candidates: readonly Json[]): Prom
   for (const candidate of candidates) {
     try {
       const [first] = explain(
-        withinTime(VALUE_TIME, () => check(candidate)),
+        withinTime(milliseconds, () => check(candidate)),
         { sensitive: holdsSecrets(definition) },
       );
       if (first === undefined) return undefined;

@@ -12,7 +12,7 @@ import { loadValidators } from './validators.js';
 export { isBase64Text } from './base64.js';
 export { parseValue } from './value-text.js';
 
-/** Milliseconds; a pattern can take for ever. */
+/** Milliseconds that checking a value may take: a pattern can go on for ever. */
 export const VALUE_TIME = 2_000;
 
 /**
@@ -29,12 +29,17 @@ export function valueText(value: Json | undefined): string {
  * begins with `what`, as in `parameter "port" must be at most 65535, but is 80000`. Nothing of the value is told when the
  * definition is sensitive (`writeOnly`, anywhere in it). Resolves for every value and definition.
  */
-export async function checkValue(definition: Definition, value: Json, what: string): Promise<string[]> {
+export async function checkValue(
+  definition: Definition,
+  value: Json,
+  what: string,
+  milliseconds: number = VALUE_TIME,
+): Promise<string[]> {
   if (definition === true) return [];
   const validators = await loadValidators();
   const sensitive = holdsSecrets(definition);
   try {
-    const errors = withinTime(VALUE_TIME, () =>
+    const errors = withinTime(milliseconds, () =>
       validators.compile(definition, { allErrors: isSmall(value), encodings: true })(value),
     );
     return explain(errors, { sensitive }).map(

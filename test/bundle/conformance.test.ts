@@ -72,7 +72,7 @@ describe('public bundle fixtures', () => {
   });
 
   for (const name of ['cnab-go/bundles/canonical-bundle.json', 'cnab-go/bundle/minimal.json']) {
-    it(`${name} is its own canonical form, byte for byte`, async function () {
+    it(`${name} is its own canonical form, byte for byte`, function () {
       const source = readPublicFixture(this, name).toString('utf8');
       assert.equal(canonical(JSON.parse(source) as Json), source);
     });
