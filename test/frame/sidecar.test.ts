@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Assembler, type Assembly } from '../../src/frame/assemble.js';
 import { encodeFrames, type Wanted } from '../helpers/encode-frames.js';
-import { RUN, SHELLS, makeFolders, startSidecar, type SidecarOptions } from '../helpers/run-sidecar.js';
+import { ABSENT_SHELLS, RUN, SHELLS, makeFolders, startSidecar, type SidecarOptions } from '../helpers/run-sidecar.js';
 import { withFolder } from '../helpers/staging.js';
 
 const MIB = 1_048_576;
@@ -47,6 +47,9 @@ async function assertOutputs({ outputs, problems }: Assembly, contents: readonly
 
 const kinds = ({ problems }: Assembly): string[] => problems.map(({ kind, reason }) => `${kind}: ${reason}`);
 const nothing = (): Promise<void> => Promise.resolve();
+
+for (const { name } of ABSENT_SHELLS)
+  it.skip(`The sidecar's script under ${name}: not on this machine, or without the tools it needs`);
 
 for (const shell of SHELLS) {
   describe(`The sidecar's script under ${shell.name}`, () => {

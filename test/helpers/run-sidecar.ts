@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -25,12 +25,27 @@ const BUSYBOX = '/bin/busybox';
 /** All that the script uses; a shell image has to have these. */
 const TOOLS = ['sh', 'awk', 'base64', 'cat', 'chmod', 'cut', 'dd', 'mkdir', 'sha256sum', 'sleep', 'stat'];
 
-/** The shells of this machine: dash and bash with coreutils, busybox with its own applets alone. */
-export const SHELLS: readonly Shell[] = [
+/** Used by the run tools of the example bundles besides. */
+const MORE_TOOLS = ['head', 'od', 'sed', 'tr'];
+
+const ALL_SHELLS: readonly Shell[] = [
   { name: 'dash', command: ['/bin/dash', '-c'] },
   { name: 'busybox', command: [BUSYBOX, 'sh', '-c'], tools: TOOLS },
   { name: 'bash', command: ['/bin/bash', '-c'] },
-].filter(({ command: [program = ''] }) => existsSync(program));
+];
+
+/** The shells of this machine: dash and bash with coreutils, busybox with its own applets alone. */
+export const SHELLS = ALL_SHELLS.filter(isThere);
+/** Those that could not be tried: say so in a skipped test. */
+export const ABSENT_SHELLS = ALL_SHELLS.filter((shell) => !SHELLS.includes(shell));
+
+/** A busybox made for an initramfs lacks applets that the one of an image has. */
+function isThere({ command: [program = ''], tools }: Shell): boolean {
+  if (!existsSync(program)) return false;
+  if (!tools) return true;
+  const applets = spawnSync(program, ['--list'], { encoding: 'utf8' }).stdout.split('\n');
+  return [...tools, ...MORE_TOOLS].every((tool) => applets.includes(tool));
+}
 
 export const RUN = '01J9ZZZZZZZZZZZZZZZZZZZZZZ';
 
