@@ -10,4 +10,4 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pjson = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 pjson.oclif.commands.target = './src/main.ts';
 const { runCli } = await import('../src/main.ts');
-process.exitCode = await runCli(process.argv.slice(2), root, { pjson });
+process.exitCode = await runCli(process.argv.slice(2), root, pjson);

@@ -64,6 +64,30 @@ const apart = {
   },
 };
 
+// Parts of the framework that cost start-up time and serve what is not used here: commands found by file patterns and
+// plugins (tinyglobby, minimatch), settings beside package.json (lilconfig), its own spinner, its DEBUG output.
+const unused = {
+  debug: 'module.exports = () => () => {};',
+  tinyglobby: unusedPart('tinyglobby', 'glob'),
+  minimatch: unusedPart('minimatch', 'minimatch'),
+  lilconfig: unusedPart('lilconfig', 'lilconfig'),
+  'cli-spinners': 'module.exports = {};',
+};
+
+function unusedPart(library, name) {
+  return `exports.${name} = () => { throw new Error('${library} is not part of the built program'); };`;
+}
+
+const leanFramework = {
+  name: 'lean-framework',
+  setup(builder) {
+    builder.onResolve({ filter: /^[a-z-]+$/ }, ({ path }) =>
+      path in unused ? { path, namespace: 'unused' } : undefined,
+    );
+    builder.onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({ contents: unused[path] }));
+  },
+};
+
 const lean = {
   name: 'lean-cluster-client',
   setup(builder) {
@@ -109,7 +133,7 @@ await Promise.all([
     ...common,
     entryPoints: [join(root, 'src/main.ts')],
     outfile: join(lib, 'main.cjs'),
-    plugins: [apart],
+    plugins: [apart, leanFramework],
     // Only asked for when the framework meets TypeScript, which lib/ has none of.
     external: ['typescript', 'ts-node', 'tsx'],
   }),

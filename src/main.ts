@@ -1,4 +1,3 @@
 /** What bin/ loads and the framework looks up: the commands by id and the entry. */
-export { CnabHelp } from './cli/help.js';
 export { runCli } from './cli/run.js';
 export { COMMANDS } from './commands/index.js';

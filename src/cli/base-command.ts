@@ -1,10 +1,11 @@
 import { Command } from '@oclif/core/command';
 import type { Json } from '../bundle/bundle.js';
-import { SUCCEEDED, type ExitCode } from './exit-codes.js';
+import type { CnabError } from '../errors.js';
+import { exitCodeOf, SUCCEEDED, type ExitCode } from './exit-codes.js';
 import { commonFlags } from './flags.js';
 import { document, jsonText, yamlText, type Format, type View } from './format.js';
 import { audienceOf, safeText } from './log-guard.js';
-import { errorJson } from './report.js';
+import { errorJson, failureOf } from './report.js';
 import { homeFolder, processSurroundings, type Surroundings } from './surroundings.js';
 import { write } from './write.js';
 
@@ -50,6 +51,15 @@ export abstract class BaseCommand extends Command {
   protected async say(line: string): Promise<void> {
     const { stderr, env } = this.surroundings;
     await write(stderr, `${safeText(line, audienceOf(env))}\n`);
+  }
+
+  protected async showError(error: unknown): Promise<void> {
+    await this.say(failureOf(error, { debug: this.argv.includes('--debug'), version: this.config.version }).text);
+  }
+
+  /** The exit code of an error that this command threw. */
+  exitCodeOfError(error: CnabError): ExitCode {
+    return exitCodeOf(error.code);
   }
 
   /** The one JSON document of a run of this command that failed. */

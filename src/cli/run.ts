@@ -7,20 +7,20 @@ import { CnabError } from '../errors.js';
 import type { BaseCommand } from './base-command.js';
 import { SUCCEEDED, type ExitCode } from './exit-codes.js';
 import { document, jsonText, yamlText, type Format } from './format.js';
-import { CnabHelp } from './help.js';
 import { audienceOf, safeText } from './log-guard.js';
 import { errorJson, failureOf } from './report.js';
 import { processSurroundings, type Surroundings } from './surroundings.js';
 import { usageError } from './usage.js';
 import { tolerateLostReader, write } from './write.js';
 
+type PackageJson = NonNullable<Exclude<Parameters<typeof Config.load>[0], string | undefined>['pjson']>;
 type CommandClass = (new (argv: string[], config: Config) => BaseCommand) & Pick<Command.Class, 'flags' | 'baseFlags'>;
 
 /**
  * Finds the command and runs it. Resolves with the exit code and never rejects: the one place where errors are shown.
- * `root` is the folder of package.json.
+ * `root` is the folder of package.json, `pjson` what it holds.
  */
-export async function runCli(argv: readonly string[], root: string, overrides: object = {}): Promise<ExitCode> {
+export async function runCli(argv: readonly string[], root: string, pjson: PackageJson): Promise<ExitCode> {
   const surroundings = processSurroundings();
   tolerateLostReader(surroundings.stdout);
   tolerateLostReader(surroundings.stderr);
@@ -30,12 +30,11 @@ export async function runCli(argv: readonly string[], root: string, overrides: o
   let version = '';
   let name = '';
   try {
-    const config = await Config.load({ root, ...overrides });
+    const config = await Config.load({ root, pjson });
     version = config.version;
     const { id, rest } = splitId(argv, config);
     if (wantsHelp(argv)) return await showHelp(config, argv);
-    if (argv[0] === '--version' || argv[0] === '-V')
-      return await runCli(['version', ...argv.slice(1)], root, overrides);
+    if (argv[0] === '--version' || argv[0] === '-V') return await runCli(['version', ...argv.slice(1)], root, pjson);
     const found = config.findCommand(id);
     if (!found && config.findTopic(id)) return await showHelp(config, id.split(':'));
     if (!found) throw unknownCommand(argv, config);
@@ -71,18 +70,19 @@ async function report(thrown: unknown, context: ReportContext): Promise<ExitCode
   const own = context.argv.slice(0, indexOrEnd(context.argv, '--'));
   const debug = own.includes('--debug') || /^(?:1|true|yes|on)$/i.test(env['CNAB_DEBUG'] ?? '');
   const failure = failureOf(thrown, { debug, version: context.version });
+  const exitCode = (failure.error && context.command?.exitCodeOfError(failure.error)) ?? failure.exitCode;
   try {
     const format = wantedFormat(own, env);
     if (format !== 'table') {
-      const fallback: Json = document(context.name, { error: errorJson(thrown, failure.exitCode) });
-      const body = context.command?.failureDocument(thrown, failure.exitCode) ?? fallback;
+      const fallback: Json = document(context.name, { error: errorJson(thrown, exitCode) });
+      const body = context.command?.failureDocument(thrown, exitCode) ?? fallback;
       await write(stdout, format === 'json' ? jsonText(body) : yamlText(body));
     }
     await write(stderr, `${safeText(failure.text, audienceOf(env))}\n`);
   } catch {
     // Nobody can be told; the exit code still says it.
   }
-  return failure.exitCode;
+  return exitCode;
 }
 
 /** The format that the command line asks for, also when it could not be parsed. */
@@ -113,6 +113,7 @@ async function showHelp(config: Config, argv: readonly string[]): Promise<ExitCo
   const words = subject.filter((arg) => !arg.startsWith('-'));
   const { id } = splitId(words, config);
   if (words.length > 0 && !config.findCommand(id) && !config.findTopic(id)) throw unknownCommand(words, config);
+  const { CnabHelp } = await import('./help.js');
   await new CnabHelp(config).showHelp(words.length > 0 ? [id] : []);
   return SUCCEEDED;
 }

@@ -1,4 +1,6 @@
+import type { Clock } from '../driver/clock.js';
 import type { StopReason } from '../driver/driver.js';
+import { durationText } from './durations.js';
 
 /** Where signals come from: `process`, or an event emitter in a test. */
 export interface SignalSource {
@@ -7,42 +9,53 @@ export interface SignalSource {
 }
 
 export interface StopSignals {
-  /** Aborted by the first signal, with a `StopReason`. */
+  /** Aborted once, by the first signal or the time-out, with a `StopReason`. */
   readonly signal: AbortSignal;
-  /** Gives the signals back to the process's own behaviour. */
+  /** Gives the signals back to the process's own behaviour and ends the timer. */
   dispose(): void;
 }
 
 export interface StopOptions {
+  readonly clock: Clock;
+  /** 0: none. */
+  readonly timeoutMs: number;
   /** True where SIGINT is a person's Ctrl-C; a CI system sends SIGTERM right after SIGINT, which must not cut the stop short. */
   readonly fromTerminal: boolean;
-  /** The orderly stop begins. */
-  readonly onStop: (reason: StopReason) => void;
+  /** The orderly stop begins: a line that says so, and the signal where it was one. */
+  readonly onStop: (line: string, signal?: 'SIGINT' | 'SIGTERM') => void;
   /** A second Ctrl-C: leave at once. */
   readonly onLeave: () => void;
 }
 
-/** SIGINT and SIGTERM each begin the orderly stop; only a second SIGINT from a terminal leaves at once. */
+/** SIGINT, SIGTERM and the time-out each begin the orderly stop; only a second SIGINT from a terminal leaves at once. */
 export function stopSignals(source: SignalSource, options: StopOptions): StopSignals {
   const controller = new AbortController();
+  const timer = new AbortController();
   let interrupts = 0;
-  const stop = (signal: 'SIGINT' | 'SIGTERM'): void => {
+  const stop = (reason: StopReason, line: string): void => {
     if (controller.signal.aborted) return;
-    const reason: StopReason = { kind: 'signal', signal };
-    options.onStop(reason);
+    options.onStop(line, reason.kind === 'signal' ? reason.signal : undefined);
     controller.abort(reason);
   };
   const onInterrupt = (): void => {
     interrupts++;
-    if (interrupts > 1 && options.fromTerminal) options.onLeave();
-    else stop('SIGINT');
+    if (interrupts > 1 && options.fromTerminal) return options.onLeave();
+    const leave = options.fromTerminal ? ' (Ctrl-C again leaves at once)' : '';
+    stop({ kind: 'signal', signal: 'SIGINT' }, `interrupted: stopping the run${leave}`);
   };
-  const onTerminate = (): void => stop('SIGTERM');
+  const onTerminate = (): void => stop({ kind: 'signal', signal: 'SIGTERM' }, 'terminated: stopping the run');
   source.on('SIGINT', onInterrupt);
   source.on('SIGTERM', onTerminate);
+  if (options.timeoutMs > 0) {
+    options.clock.sleep(options.timeoutMs, timer.signal).then(
+      () => stop({ kind: 'timeout' }, `the time-out of ${durationText(options.timeoutMs)} is over: stopping the run`),
+      () => undefined,
+    );
+  }
   return {
     signal: controller.signal,
     dispose: () => {
+      timer.abort();
       source.off('SIGINT', onInterrupt);
       source.off('SIGTERM', onTerminate);
     },

@@ -77,7 +77,7 @@ function section(name: string, headings: readonly string[], rows: readonly Row[]
   if (rows.length === 0) return '';
   return table(
     [name, ...headings],
-    rows.map((row) => [String(row['name']), ...keys.map((key) => cell(row[key]))]),
+    rows.map((row) => [cell(row['name']), ...keys.map((key) => cell(row[key]))]),
   );
 }
 

@@ -55,7 +55,7 @@ export function outputJson(output: OutputSummary): Readonly<Record<string, Json>
     sensitive,
     isDefault: isDefault ? true : undefined,
     value,
-  }) as Readonly<Record<string, Json>>;
+  });
 }
 
 /** The table of a run's outputs. Empty where there are none. */

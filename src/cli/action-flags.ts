@@ -1,0 +1,81 @@
+import { targetFlags, text, texts, yes } from './flags.js';
+
+/** Flags of every command that runs an action of a bundle. */
+export const actionFlags = {
+  param: texts('param', 'value of a parameter', { char: 'p', aliases: ['set'], helpValue: 'NAME=VALUE' }),
+  'param-file': texts('param-file', 'value of a parameter from a file', { helpValue: 'NAME=FILE' }),
+  params: texts('params', 'YAML or JSON file of parameter values; the last file wins', { helpValue: 'FILE' }),
+  credentials: texts('credentials', 'credential set, by name or file', { char: 'c', helpValue: 'NAME|FILE' }),
+  credential: texts('credential', 'one credential: env:VAR, path:FILE, command:CMD or - for standard input', {
+    helpValue: 'NAME=SOURCE',
+  }),
+  ...targetFlags,
+  kubeconfig: text('kubeconfig', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, in-cluster)', {
+    helpValue: 'FILE',
+  }),
+  'create-namespace': yes('create-namespace', 'create the namespace where it does not exist'),
+  'service-account': text('service-account', 'service account that the bundle speaks as (default: none)', {
+    helpValue: 'NAME',
+  }),
+  'image-pull-secret': texts('image-pull-secret', 'secret to pull the image with', { helpValue: 'NAME' }),
+  timeout: text('timeout', 'stop the run after this time (default: 0, no limit)', { helpValue: '1h30m' }),
+  'start-timeout': text('start-timeout', 'how long the pod may take to start (default: 5m)', { helpValue: '5m' }),
+  'grace-period': text('grace-period', 'what a stopped bundle gets to end by itself (default: 30s)', {
+    helpValue: '30s',
+  }),
+  'hold-time': text('hold-time', 'how long outputs can be fetched after the run (default: 10m)', { helpValue: '10m' }),
+  label: texts('label', 'label for Job, pod and Secret', { helpValue: 'KEY=VALUE' }),
+  'shell-image': text('shell-image', 'image of the sidecar that carries the outputs', { helpValue: 'IMAGE' }),
+  'run-as-user': text('run-as-user', 'uid that the whole pod runs as', { helpValue: 'UID' }),
+  'keep-job': yes('keep-job', 'leave Job, pod and Secret in place afterwards'),
+  'sensitive-outputs': text('sensitive-outputs', 'log: let sensitive outputs travel in the log, base64-encoded', {
+    options: ['exec', 'log'],
+    helpValue: 'exec|log',
+  }),
+  'max-output': text('max-output', 'largest single output (default: 1GiB)', { helpValue: 'SIZE' }),
+  'max-outputs': text('max-outputs', 'largest total of outputs (default: 4GiB)', { helpValue: 'SIZE' }),
+  'relocation-mapping': text('relocation-mapping', 'JSON file of images and where they were moved to', {
+    helpValue: 'FILE',
+  }),
+  'outputs-dir': text('outputs-dir', 'leave the outputs in this folder too, but sensitive ones', { helpValue: 'DIR' }),
+  reset: yes('reset', 'drop what earlier runs chose: parameters, credential sets, service account'),
+  force: yes('force', "run although the installation's state forbids it"),
+  'ignore-required-extensions': yes('ignore-required-extensions', 'run a bundle that asks for unknown extensions'),
+};
+
+type Several = string | readonly string[] | undefined;
+
+/** What the parser gives for `actionFlags`. */
+export interface ActionFlags {
+  readonly param?: Several;
+  readonly 'param-file'?: Several;
+  readonly params?: Several;
+  readonly credentials?: Several;
+  readonly credential?: Several;
+  readonly driver?: string | undefined;
+  readonly context?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly 'create-namespace'?: boolean;
+  readonly 'service-account'?: string | undefined;
+  readonly 'image-pull-secret'?: Several;
+  readonly timeout?: string | undefined;
+  readonly 'start-timeout'?: string | undefined;
+  readonly 'grace-period'?: string | undefined;
+  readonly 'hold-time'?: string | undefined;
+  readonly label?: Several;
+  readonly 'shell-image'?: string | undefined;
+  readonly 'run-as-user'?: string | undefined;
+  readonly 'keep-job'?: boolean;
+  readonly 'sensitive-outputs'?: string | undefined;
+  readonly 'max-output'?: string | undefined;
+  readonly 'max-outputs'?: string | undefined;
+  readonly 'relocation-mapping'?: string | undefined;
+  readonly 'outputs-dir'?: string | undefined;
+  readonly reset?: boolean;
+  readonly force?: boolean;
+  readonly 'ignore-required-extensions'?: boolean;
+  readonly quiet?: boolean;
+  readonly output?: string | undefined;
+  readonly json?: boolean;
+}

@@ -1,0 +1,129 @@
+import type { ActionOutcome, ActionRequest } from '../../action/request.js';
+import type { Json } from '../../bundle/bundle.js';
+import { CnabError } from '../../errors.js';
+import type { ActionFlags } from '../action-flags.js';
+import { BaseCommand } from '../base-command.js';
+import { exitCodeOf, type ExitCode } from '../exit-codes.js';
+import { runScreen } from '../run-screen.js';
+import { settingsOf } from '../settings.js';
+import { stopSignals } from '../signals.js';
+import { ActionView, unfinishedDocument, type UnfinishedAction } from '../views/action.js';
+import { endLine, startLines, unusedVariables } from './action-lines.js';
+import { requestOf, type ActionPlan } from './inputs.js';
+import { outputsFolder } from './outputs-folder.js';
+import { processParts, type Parts } from './parts.js';
+
+/** A command that runs an action of a bundle on the target that flags and kubeconfig name. */
+export abstract class ActionCommand extends BaseCommand {
+  parts: Parts = processParts();
+  /** What is known so far, for the document of a run that does not come to an end. */
+  private known: UnfinishedAction = {};
+  private stoppedBy: 'SIGINT' | 'SIGTERM' | undefined;
+  private sawForbidden = false;
+
+  /** Runs it, with everything that is to be seen on the way. Rejects as `runAction` does. */
+  protected async act(plan: ActionPlan, flags: ActionFlags): Promise<ActionOutcome> {
+    const { surroundings, parts } = this;
+    this.known = { action: plan.action, installation: plan.installation };
+    const settings = settingsOf(flags);
+    const driverName = flags.driver ?? 'kubernetes';
+    const screen = runScreen({
+      surroundings,
+      clock: parts.clock,
+      quiet: flags.quiet === true,
+      title: `${plan.action} ${plan.installation}`,
+    });
+    const stop = stopSignals(parts.signals, {
+      clock: parts.clock,
+      timeoutMs: settings.timeoutMs,
+      fromTerminal: surroundings.stdin.isTTY === true,
+      onStop: (line, signal) => {
+        this.stoppedBy ??= signal;
+        screen.say(line);
+      },
+      onLeave: () => process.exit(130),
+    });
+    unusedVariables(surroundings.env, driverName, flags).forEach((line) => screen.say(line));
+    const started = parts.clock.now();
+    try {
+      const request = await requestOf(plan, flags, {
+        home: this.home,
+        surroundings,
+        signal: stop.signal,
+        onStderr: (chunk) => void screen.log(chunk),
+      });
+      const driver = await parts.openDriver(driverName, settings, { home: this.home, surroundings });
+      try {
+        const { runAction } = await import('../../action/run-action.js');
+        const outcome = await runAction(request, {
+          store: parts.openStore(this.home),
+          driver,
+          clock: parts.clock,
+          signal: stop.signal,
+          events: {
+            onLog: (chunk) => {
+              this.sawForbidden ||= Buffer.from(chunk).includes('forbidden');
+              return screen.log(chunk);
+            },
+            onProgress: (progress) => screen.progress(progress),
+            onWarning: (sentence) => screen.say(`warning: ${sentence}`),
+            onStart: (start) => {
+              const { runId, revision, target } = start;
+              this.known = { ...this.known, action: start.action, runId, revision, target: target.label };
+              startLines(start).forEach((line) => screen.say(line));
+            },
+            ...outputsFolder(flags['outputs-dir'], surroundings.cwd, (line) => screen.say(line)),
+          },
+        });
+        outcome.warnings.forEach((warning) => screen.say(`warning: ${warning}`));
+        await screen.end();
+        if (!flags.quiet) await this.say(endLine(outcome, parts.clock.now() - started));
+        return this.withHints(outcome, request);
+      } finally {
+        await driver.close();
+      }
+    } finally {
+      stop.dispose();
+      await screen.end();
+    }
+  }
+
+  /** Prints how it ended and resolves with the exit code. */
+  protected async report(outcome: ActionOutcome, flags: ActionFlags): Promise<ExitCode> {
+    const exitCode = this.exitCodeFor(outcome);
+    await this.print(new ActionView(this.commandName, outcome, exitCode), this.formatOf(flags));
+    if (outcome.error) await this.showError(outcome.error);
+    return exitCode;
+  }
+
+  protected exitCodeFor({ error, status }: Pick<ActionOutcome, 'error' | 'status'>): ExitCode {
+    if (error) return exitCodeOf(error.code, this.stoppedBy);
+    if (status === 'succeeded') return 0;
+    if (status === 'canceled') return exitCodeOf('interrupted', this.stoppedBy);
+    return status === 'unknown' ? exitCodeOf('contact-lost') : exitCodeOf('bundle-failed');
+  }
+
+  override exitCodeOfError(error: CnabError): ExitCode {
+    return exitCodeOf(error.code, this.stoppedBy);
+  }
+
+  override failureDocument(thrown: unknown, exitCode: ExitCode): Json {
+    return unfinishedDocument(this.commandName, this.known, thrown, exitCode);
+  }
+
+  /** What to do next, where only the command line knows it. */
+  private withHints(outcome: ActionOutcome, request: ActionRequest): ActionOutcome {
+    const { error, installation, runId, recorded } = outcome;
+    if (error?.code !== 'bundle-failed') return outcome;
+    const account = request.choices.serviceAccount;
+    const suggestions = [
+      ...error.suggestions,
+      ...(recorded ? [`its log: cnab logs ${installation} --run ${runId}`] : []),
+      ...(this.sawForbidden && account === undefined && outcome.target.driver === 'kubernetes'
+        ? ['the log says "forbidden": a bundle that works on the cluster needs --service-account NAME']
+        : []),
+    ];
+    const { code, message, details, cause } = error;
+    return { ...outcome, error: new CnabError(code, message, { details, suggestions, cause }) };
+  }
+}

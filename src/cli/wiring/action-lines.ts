@@ -1,0 +1,47 @@
+import type { ActionOutcome, ActionStart } from '../../action/request.js';
+import { describeTarget } from '../../action/refuse.js';
+import type { ActionFlags } from '../action-flags.js';
+import { durationText } from '../durations.js';
+import { safeLine } from '../log-guard.js';
+import type { Surroundings } from '../surroundings.js';
+
+/** What will happen where, before anything runs. */
+export function startLines(start: ActionStart): readonly string[] {
+  const { action, installation, target, runId, kept, serviceAccount } = start;
+  const user = target.user === undefined ? '' : `, as ${target.user}`;
+  const account = target.driver === 'kubernetes' ? `, service account: ${serviceAccount ?? 'none'}` : '';
+  const lines = [`${action} ${installation} -> ${describeTarget(target)}${user}${account}`, `run ${runId}`];
+  if (kept) {
+    const count = kept.parameters.length;
+    const choices = [
+      ...kept.choices.credentialSets.map((set) => `-c ${set}`),
+      ...(kept.choices.serviceAccount === undefined ? [] : [`--service-account ${kept.choices.serviceAccount}`]),
+      ...(kept.choices.relocation === undefined ? [] : ['the relocation mapping']),
+      ...(count === 0 ? [] : [`${count} parameter${count === 1 ? '' : 's'} (${kept.parameters.join(', ')})`]),
+    ];
+    lines.push(`Using from revision ${kept.revision}: ${choices.join(', ')} (--reset to drop)`);
+  }
+  return lines.map(safeLine);
+}
+
+/** How it ended and where, in one line. */
+export function endLine(outcome: ActionOutcome, tookMs: number): string {
+  const { action, installation, status, target } = outcome;
+  const where = target.driver === 'sandbox' ? 'in the sandbox; no cluster was touched' : `on ${describeTarget(target)}`;
+  return safeLine(`${action} ${installation}: ${status} after ${durationText(tookMs)}, ${where}`);
+}
+
+/** Variables that Duffle and cnab-go read and we do not: set by habit, they would be missed in silence. */
+export function unusedVariables(env: Surroundings['env'], driver: string, flags: ActionFlags): readonly string[] {
+  if (driver !== 'kubernetes') return [];
+  const habits = [
+    { variable: 'KUBE_NAMESPACE', flag: 'namespace', value: flags.namespace },
+    { variable: 'SERVICE_ACCOUNT', flag: 'service-account', value: flags['service-account'] },
+  ];
+  return habits
+    .filter(({ variable, value }) => value === undefined && (env[variable] ?? '') !== '')
+    .map(
+      ({ variable, flag }) =>
+        `warning: ${variable} is set and not used; write --${flag} ${safeLine(env[variable] ?? '')}`,
+    );
+}

@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { ActionRequest, Choices } from '../../action/request.js';
+import type { LoadedBundle } from '../../bundle/bundle.js';
+import { CnabError, messageOf } from '../../errors.js';
+import type { ActionFlags } from '../action-flags.js';
+import { listOf } from '../flags.js';
+import type { Surroundings } from '../surroundings.js';
+import { openBundle } from './bundles.js';
+
+/** What a command asks for beside its flags. */
+export interface ActionPlan {
+  readonly action: string;
+  readonly installation: string;
+  /** Reference of the bundle; absent: the one of the last modifying run. */
+  readonly bundle?: string | undefined;
+  readonly installIfAbsent?: boolean;
+  readonly deleteRecord?: boolean;
+}
+
+export interface InputPlaces {
+  readonly home: string;
+  readonly surroundings: Surroundings;
+  /** Ends commands that give values. */
+  readonly signal: AbortSignal;
+  /** What such commands say on stderr: a question for a pass phrase. */
+  readonly onStderr: (chunk: Uint8Array) => void;
+}
+
+/** Everything that the command line asks of an action. Rejects with CnabError `invalid` or `not-found`. */
+export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: InputPlaces): Promise<ActionRequest> {
+  const { surroundings } = places;
+  const single = listOf(flags.credential);
+  if (plan.bundle === '-' && single.some((text) => text.endsWith('=-'))) {
+    throw new CnabError('invalid', 'standard input is either the bundle or a credential, not both');
+  }
+  const bundle = plan.bundle === undefined ? undefined : await openBundle(plan.bundle, surroundings);
+  return {
+    action: plan.action,
+    installation: plan.installation,
+    ...(bundle === undefined ? {} : { bundle }),
+    parameters: await parametersOf(flags, bundle, places),
+    choices: await choicesOf(flags, surroundings.cwd),
+    credentials: await credentialsOf(flags, places),
+    reset: flags.reset === true,
+    force: flags.force === true,
+    installIfAbsent: plan.installIfAbsent === true,
+    deleteRecord: plan.deleteRecord === true,
+    ignoreRequiredExtensions: flags['ignore-required-extensions'] === true,
+  };
+}
+
+async function parametersOf(flags: ActionFlags, bundle: LoadedBundle | undefined, places: InputPlaces) {
+  const { home, signal, onStderr, surroundings } = places;
+  const { readGivenParameters } = await import('../../credential/parameter-sources.js');
+  const declared = bundle?.bundle.parameters ?? {};
+  return readGivenParameters({
+    params: listOf(flags.param),
+    paramFiles: listOf(flags['param-file']),
+    valueFiles: listOf(flags.params),
+    // A parameter set may serve several bundles; what this one does not declare is not looked up.
+    ...(bundle === undefined ? {} : { wanted: (name: string) => Object.hasOwn(declared, name) }),
+    ...{ home, signal, onStderr, env: surroundings.env, cwd: surroundings.cwd },
+  });
+}
+
+async function credentialsOf(flags: ActionFlags, places: InputPlaces): Promise<ActionRequest['credentials']> {
+  const { home, signal, onStderr, surroundings } = places;
+  const { createCredentialResolver } = await import('../../credential/resolve.js');
+  const common = {
+    single: listOf(flags.credential),
+    stdin: surroundings.stdin as AsyncIterable<Uint8Array>,
+    ...{ home, signal, onStderr, env: surroundings.env, cwd: surroundings.cwd },
+  };
+  return (sets) => createCredentialResolver({ ...common, sets });
+}
+
+/** What later actions of the installation keep. A set that is a file is kept by its absolute path. */
+async function choicesOf(flags: ActionFlags, cwd: string): Promise<Choices> {
+  const account = flags['service-account'];
+  const mapping = flags['relocation-mapping'];
+  return {
+    credentialSets: listOf(flags.credentials).map((set) => (isFileName(set) ? resolve(cwd, set) : set)),
+    ...(account === undefined ? {} : { serviceAccount: account }),
+    ...(mapping === undefined ? {} : { relocation: await readRelocation(mapping, cwd) }),
+  };
+}
+
+/** A set's name has no slash and no ending of a file. */
+function isFileName(set: string): boolean {
+  return set.includes('/') || /\.(?:json|ya?ml)$/i.test(set);
+}
+
+async function readRelocation(file: string, cwd: string): Promise<Readonly<Record<string, string>>> {
+  let json: unknown;
+  try {
+    json = JSON.parse(await readFile(resolve(cwd, file), 'utf8'));
+  } catch (error) {
+    throw new CnabError('invalid', `the relocation mapping ${file} cannot be read: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  const isMap = typeof json === 'object' && json !== null && !Array.isArray(json);
+  if (!isMap || !Object.values(json as object).every((to) => typeof to === 'string')) {
+    throw new CnabError('invalid', `the relocation mapping ${file} must be one JSON object of image references`, {
+      suggestions: ['like {"example/app:1.0": "registry.internal/app:1.0"}'],
+    });
+  }
+  return json as Readonly<Record<string, string>>;
+}
