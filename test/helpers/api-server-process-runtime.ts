@@ -15,6 +15,10 @@ import {
   type RunningContainer,
 } from '../../src/driver/sandbox/api-server/container-runtime.js';
 
+/** The words before the reason, as containerd has them. */
+const RUNC =
+  'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: ';
+
 export interface ProcessRuntimeOptions {
   /** Image -> folder whose `cnab/app/run` is its entry point. */
   readonly images?: Readonly<Record<string, string>>;
@@ -112,7 +116,7 @@ function mountAll(root: string, spec: ContainerSpec): void {
       mkdirSync(dirname(target), { recursive: true });
       if (!existsSync(target)) symlinkSync(mount.source, target);
     } catch {
-      throw new StartError(`error mounting "${mount.source}" to rootfs at "${mount.target}": not a directory`);
+      throw new StartError(`${RUNC}error mounting "${mount.source}" to rootfs at "${mount.target}": not a directory`);
     }
   }
 }
@@ -141,7 +145,7 @@ async function started(child: ChildProcess, command: string): Promise<void> {
   try {
     await once(child, 'spawn');
   } catch {
-    throw new StartError(`exec: "${command}": stat ${command}: no such file or directory: unknown`);
+    throw new StartError(`${RUNC}exec: "${command}": stat ${command}: no such file or directory: unknown`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { forbidden, methodNotAllowed, noSuchResource, notFound } from './api-error.js';
+import { forbidden, methodNotAllowed, noSuchResource, notFound, tooLargeResourceVersion } from './api-error.js';
 import type { Cluster } from './cluster.js';
 import { createObject } from './create-object.js';
 import { deleteOptions } from './delete-options.js';
@@ -18,7 +18,10 @@ import { serveWatch, watchedVersion } from './watch-response.js';
 export type Answer =
   | { readonly status: number; readonly body: unknown; readonly warnings?: readonly string[] }
   | { readonly contentType: string; readonly stream: (body: ResponseBody) => Promise<void> }
-  | 'nothing';
+  | 'nothing'
+  | 'no such path';
+
+const GROUPS = ['', 'batch', 'authorization.k8s.io', 'authentication.k8s.io'];
 
 /** Carries out one request that was authenticated. Throws ApiError. */
 export async function answer(
@@ -34,6 +37,7 @@ export async function answer(
   }
   const review = await reviewAnswer(cluster, info, request);
   if (review !== undefined) return { status: 201, body: review };
+  if (!GROUPS.includes(info.group) || info.resource === '') return 'no such path';
   const resource = resourceOf(info);
   if (!resource) throw noSuchResource();
   if (info.subresource !== '') return subresourceAnswer(cluster, resource, info);
@@ -94,6 +98,8 @@ function selectorOf(resource: ResourceName, { query }: RequestInfo): Selector {
 
 function list(cluster: Cluster, resource: ResourceName, info: RequestInfo): unknown {
   const selector = selectorOf(resource, info);
+  const least = watchedVersion(info.query);
+  if (least > cluster.store.revision) throw tooLargeResourceVersion(least, cluster.store.revision);
   const objects: readonly KubernetesObject[] = cluster.store.list(resource, info.namespace);
   const items = objects.filter(selector).map(({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest);
   const { kind, apiVersion } = RESOURCES[resource];

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { ContainerLog } from './container-log.js';
 import { ContainerConfigError, containerEnvironment } from './container-environment.js';
@@ -53,7 +54,9 @@ export async function startContainer(
     const finishedAt = timestamp(node.clock.now());
     // The first second of 1970 is what containerd reports for a container that never ran.
     const startedAt = '1970-01-01T00:00:00Z';
-    record.terminated = { exitCode: 128, reason: 'StartError', message: error.message, startedAt, finishedAt };
+    const containerID = `containerd://${randomBytes(32).toString('hex')}`;
+    const times = { startedAt, finishedAt, containerID };
+    record.terminated = { exitCode: 128, reason: 'StartError', message: error.message, ...times };
     event('Failed', `Error: ${error.message}`, 'Warning');
     onExit();
     return true;

@@ -146,16 +146,13 @@ export class JobController {
       this.#setStatus(job, { ...common, uncountedTerminatedPods });
       for (const pod of uncounted) this.#release(pod);
     }
-    job = this.#setStatus(job, {
-      ...common,
-      ...counts,
-      ...(uncounted.length > 0 ? { uncountedTerminatedPods: {} } : {}),
-    });
-    if (target) {
-      if (terminating === 0) this.#finish(job, target);
-    } else if (active.length < job.spec.parallelism - 0 && counts.succeeded + active.length < job.spec.completions) {
-      this.#makePod(job, counts.failed, now);
-    }
+    const { parallelism, completions, suspend } = job.spec;
+    const wanted = !target && active.length < parallelism && counts.succeeded + active.length < completions;
+    const made = wanted && suspend !== true && this.#makePod(job, counts.failed) ? 1 : 0;
+    const startTime = suspend === true ? {} : { startTime: job.status.startTime ?? timestamp(now) };
+    const counted = uncounted.length > 0 ? { uncountedTerminatedPods: {} } : {};
+    job = this.#setStatus(job, { ...common, ...counts, ...counted, ...startTime, active: active.length + made });
+    if (target && terminating === 0) this.#finish(job, target);
   }
 
   #finish(job: Job, target: NonNullable<ReturnType<typeof targetOf>>): void {
@@ -176,28 +173,28 @@ export class JobController {
     this.events.record(job, { reason: 'SuccessfulDelete', message });
   }
 
-  #makePod(job: Job, failed: number, now: number): void {
-    const { namespace = '', name } = job.metadata;
-    if (job.spec.suspend === true) return;
+  /** True when it was made; otherwise it is tried again after a pause. */
+  #makePod(job: Job, failed: number): boolean {
+    const { namespace = '', name, uid } = job.metadata;
     const again = (): void => this.#enqueue(namespace, name);
-    if (this.#timers.has(`${job.metadata.uid} pod`)) return;
-    if (failed > 0 && this.#retries.get(`${job.metadata.uid} ${failed}`) === undefined) {
-      this.#retries.set(`${job.metadata.uid} ${failed}`, 1);
-      return this.#after(Math.min(POD_BACK_OFF_MS * 2 ** (failed - 1), MAX_RETRY_MS), job, 'pod', again);
+    if (this.#timers.has(`${uid} pod`)) return false;
+    if (failed > 0 && !this.#retries.has(`${uid} ${failed}`)) {
+      this.#retries.set(`${uid} ${failed}`, 1);
+      this.#after(Math.min(POD_BACK_OFF_MS * 2 ** (failed - 1), MAX_RETRY_MS), job, 'pod', again);
+      return false;
     }
     try {
       const pod = this.createPod(podDraft(job));
-      this.#retries.delete(job.metadata.uid);
+      this.#retries.delete(uid);
       this.events.record(job, { reason: 'SuccessfulCreate', message: `Created pod: ${pod.metadata.name}` });
-      const startTime = job.status.startTime ?? timestamp(now);
-      this.#setStatus(job, { startTime, active: (job.status.active ?? 0) + 1 });
+      return true;
     } catch (error) {
-      if (job.status.startTime === undefined) this.#setStatus(job, { startTime: timestamp(now) });
       const message = `Error creating: ${messageOf(error)}`;
       this.events.record(job, { type: 'Warning', reason: 'FailedCreate', message });
-      const delay = this.#retries.get(job.metadata.uid) ?? FIRST_RETRY_MS;
-      this.#retries.set(job.metadata.uid, Math.min(delay * 2, MAX_RETRY_MS));
+      const delay = this.#retries.get(uid) ?? FIRST_RETRY_MS;
+      this.#retries.set(uid, Math.min(delay * 2, MAX_RETRY_MS));
       this.#after(delay, job, 'pod', again);
+      return false;
     }
   }
 

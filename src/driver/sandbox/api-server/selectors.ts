@@ -37,7 +37,8 @@ function labelRequirement(text: string): (labels: Readonly<Record<string, string
 
 function checkedKey<T>(key: string, test: T): T {
   if (KEY.test(key)) return test;
-  throw badRequest(`unable to parse requirement: <nil>: Invalid value: "${key}": it is not a label key`);
+  const found = key.split(/\s+/)[1] ?? key;
+  throw badRequest(`unable to parse requirement: found '${found}', expected: in, notin, =, ==, !=, gt, lt`);
 }
 
 type Fields = Readonly<Record<string, (object: never) => string>>;

@@ -134,7 +134,9 @@ async function serve(
     }
     const result = await answer(cluster, version, info, request);
     const plain = responseBody(response);
-    if (result === 'nothing') {
+    if (result === 'no such path') {
+      response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
+    } else if (result === 'nothing') {
       response.writeHead(204).end();
     } else if ('stream' in result) {
       response.writeHead(200, { 'content-type': result.contentType });
@@ -155,7 +157,7 @@ function sendJson(
   warnings: readonly string[],
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const text = JSON.stringify(body);
+  const text = JSON.stringify(body) + '\n';
   if (warnings.length > 0) {
     response.setHeader(
       'warning',

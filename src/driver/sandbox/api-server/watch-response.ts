@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.js';
-import { ApiError, expired, tooLargeResourceVersion } from './api-error.js';
+import { ApiError, expired } from './api-error.js';
 import { RESOURCES, type KubernetesObject, type ResourceName } from './objects.js';
 import type { Change, ObjectStore } from './object-store.js';
 import type { ResponseBody } from './response-body.js';
@@ -102,8 +102,7 @@ async function repeat(clock: Clock, ms: number, signal: AbortSignal, act: () => 
 }
 
 function startFailure(store: ObjectStore, { resourceVersion: from }: WatchOptions): ApiError | undefined {
-  if (from === 0) return undefined;
-  if (from > store.revision) return tooLargeResourceVersion(from, store.revision);
+  if (from === 0 || from > store.revision) return undefined;
   return store.since(from) ? undefined : expired(from, store.oldestRevision);
 }
 
@@ -117,8 +116,11 @@ function beginning(store: ObjectStore, options: WatchOptions): WatchEvent[] {
 }
 
 /** An object that comes to match is ADDED for this watch, one that no longer does is DELETED. */
-function eventFor({ resource, namespace, selector }: WatchOptions, change: Change): WatchEvent | undefined {
-  if (change.resource !== resource) return undefined;
+function eventFor(
+  { resource, namespace, selector, resourceVersion }: WatchOptions,
+  change: Change,
+): WatchEvent | undefined {
+  if (change.resource !== resource || change.revision <= resourceVersion) return undefined;
   if (namespace !== undefined && change.object.metadata.namespace !== namespace) return undefined;
   const was = change.previous !== undefined && selector(change.previous);
   const is = change.type !== 'DELETED' && selector(change.object);
