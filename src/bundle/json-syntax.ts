@@ -94,6 +94,8 @@ function sentence(code: number, text: string, offset: number, length: number): s
     case 5:
       return `a ":" is missing before ${shown}`;
     case 6:
+      if (token === '}') return 'a "]" is missing before "}"';
+      if (token === ']') return 'a "}" is missing before "]"';
       return `a "," is missing before ${shown}`;
     case 7:
       return `a "}" is missing before ${shown}`;
