@@ -21,8 +21,8 @@ export interface StopOptions {
   readonly timeoutMs: number;
   /** True where SIGINT is a person's Ctrl-C; a CI system sends SIGTERM right after SIGINT, which must not cut the stop short. */
   readonly fromTerminal: boolean;
-  /** The orderly stop begins: a line that says so, and the signal where it was one. */
-  readonly onStop: (line: string, signal?: 'SIGINT' | 'SIGTERM') => void;
+  /** The orderly stop begins; the line says so. */
+  readonly onStop: (line: string, reason: StopReason) => void;
   /** A second Ctrl-C: leave at once. */
   readonly onLeave: () => void;
 }
@@ -34,7 +34,7 @@ export function stopSignals(source: SignalSource, options: StopOptions): StopSig
   let interrupts = 0;
   const stop = (reason: StopReason, line: string): void => {
     if (controller.signal.aborted) return;
-    options.onStop(line, reason.kind === 'signal' ? reason.signal : undefined);
+    options.onStop(line, reason);
     controller.abort(reason);
   };
   const onInterrupt = (): void => {

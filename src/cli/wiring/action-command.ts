@@ -1,6 +1,7 @@
 import type { ActionOutcome, ActionRequest } from '../../action/request.js';
 import type { Json } from '../../bundle/bundle.js';
-import { CnabError } from '../../errors.js';
+import type { StopReason } from '../../driver/driver.js';
+import { CnabError, type ErrorCode } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
 import { BaseCommand } from '../base-command.js';
 import { exitCodeOf, type ExitCode } from '../exit-codes.js';
@@ -18,7 +19,7 @@ export abstract class ActionCommand extends BaseCommand {
   parts: Parts = processParts();
   /** What is known so far, for the document of a run that does not come to an end. */
   private known: UnfinishedAction = {};
-  private stoppedBy: 'SIGINT' | 'SIGTERM' | undefined;
+  private stopped: StopReason | undefined;
   private sawForbidden = false;
 
   /** Runs it, with everything that is to be seen on the way. Rejects as `runAction` does. */
@@ -37,8 +38,8 @@ export abstract class ActionCommand extends BaseCommand {
       clock: parts.clock,
       timeoutMs: settings.timeoutMs,
       fromTerminal: surroundings.stdin.isTTY === true,
-      onStop: (line, signal) => {
-        this.stoppedBy ??= signal;
+      onStop: (line, reason) => {
+        this.stopped = reason;
         screen.say(line);
       },
       onLeave: () => process.exit(130),
@@ -97,14 +98,20 @@ export abstract class ActionCommand extends BaseCommand {
   }
 
   protected exitCodeFor({ error, status }: Pick<ActionOutcome, 'error' | 'status'>): ExitCode {
-    if (error) return exitCodeOf(error.code, this.stoppedBy);
+    if (error) return this.exitCodeOfError(error);
     if (status === 'succeeded') return 0;
-    if (status === 'canceled') return exitCodeOf('interrupted', this.stoppedBy);
-    return status === 'unknown' ? exitCodeOf('contact-lost') : exitCodeOf('bundle-failed');
+    if (status === 'canceled') return this.exitCodeOfKind('interrupted');
+    return this.exitCodeOfKind(status === 'unknown' ? 'contact-lost' : 'bundle-failed');
   }
 
   override exitCodeOfError(error: CnabError): ExitCode {
-    return exitCodeOf(error.code, this.stoppedBy);
+    return this.exitCodeOfKind(error.code);
+  }
+
+  /** An interruption is told apart by what interrupted: shells know the signals, and a time-out has its own code. */
+  private exitCodeOfKind(code: ErrorCode): ExitCode {
+    if (code === 'interrupted' && this.stopped?.kind === 'timeout') return exitCodeOf('timed-out');
+    return exitCodeOf(code, this.stopped?.kind === 'signal' ? this.stopped.signal : undefined);
   }
 
   override failureDocument(thrown: unknown, exitCode: ExitCode): Json {
