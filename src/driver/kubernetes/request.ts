@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Connection } from './connection.js';
+import { abortErrorOf } from './deadline.js';
 import { isAbort } from './kubernetes-error.js';
 
 export interface HttpRequest {
@@ -59,31 +60,30 @@ function exchange(server: string, options: https.RequestOptions, request: HttpRe
         ...(request.body === undefined ? {} : { 'content-length': String(request.body.length) }),
       },
     });
-    const onAbort = (): void => {
-      call.destroy(signal.reason as Error);
+    const fail = (error: unknown, stale: boolean): void => {
+      signal.removeEventListener('abort', onAbort);
+      reject(isAbort(error) ? (error as Error) : new ExchangeError(error, connected, stale));
     };
-    const settle = (): void => signal.removeEventListener('abort', onAbort);
+    const onAbort = (): void => {
+      const reason = abortErrorOf(signal);
+      call.destroy(reason);
+      // While the agent is still opening a connection (through a proxy), Node holds the 'error' event back.
+      fail(reason, false);
+    };
     signal.addEventListener('abort', onAbort, { once: true });
     call.once('socket', (socket) => {
-      const event = transport === http ? 'connect' : 'secureConnect';
-      if (call.reusedSocket || !socket.connecting) connected = true;
-      else socket.once(event, () => (connected = true));
+      if (call.reusedSocket || (transport === http && !socket.connecting)) connected = true;
+      else socket.once(transport === http ? 'connect' : 'secureConnect', () => (connected = true));
     });
     call.once('response', (response) => {
-      settle();
+      signal.removeEventListener('abort', onAbort);
       // Keeps middleboxes from forgetting a quiet stream, and finds a dead peer.
       response.socket.setKeepAlive(true, 15_000);
       resolve(response);
     });
-    // 'error' may come again after the answer: then the body's own error tells the reader.
+    // It may come again after the answer: then the body's own error tells the reader.
     call.on('error', (error: NodeJS.ErrnoException) => {
-      settle();
-      if (isAbort(signal.reason)) {
-        reject(error);
-        return;
-      }
-      const stale = call.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-      reject(new ExchangeError(error, connected, stale));
+      fail(error, call.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE'));
     });
     call.end(request.body);
   });
