@@ -110,8 +110,22 @@ export function appliesTo(scoped: { readonly applyTo?: readonly string[] }, acti
   return scoped.applyTo === undefined || scoped.applyTo.length === 0 || scoped.applyTo.includes(action);
 }
 
-/** True when the definition marks its values as sensitive (`writeOnly: true`, spec 101 and JSON Schema draft 7). */
+/**
+ * True when the definition marks its values, or a part of them, as sensitive (`writeOnly: true`, spec 101 and JSON Schema
+ * draft 7): one secret member makes the whole value a secret, since it travels and is stored as one.
+ */
+export function holdsSecrets(definition: Json): boolean {
+  if (definition === null || typeof definition !== 'object') return false;
+  if (Array.isArray(definition)) return (definition as readonly Json[]).some(holdsSecrets);
+  return Object.entries(definition).some(
+    ([key, value]) => (key === 'writeOnly' && value === true) || holdsSecrets(value as Json),
+  );
+}
+
+/** True when values of that definition are sensitive; of one that does not exist they are not. */
 export function isSensitive(bundle: Bundle, definitionName: string): boolean {
-  const definition = bundle.definitions?.[definitionName];
-  return typeof definition === 'object' && definition['writeOnly'] === true;
+  const { definitions } = bundle;
+  const definition =
+    definitions !== undefined && Object.hasOwn(definitions, definitionName) ? definitions[definitionName] : undefined;
+  return definition !== undefined && holdsSecrets(definition);
 }

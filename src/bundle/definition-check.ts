@@ -1,5 +1,4 @@
-import type { Definition, Json } from './bundle.js';
-import { holdsSecrets } from './definition-type.js';
+import { holdsSecrets, type Definition, type Json } from './bundle.js';
 import { explain } from './explain.js';
 import { own } from './own.js';
 import { error, quoted, warning, type Finding } from './problem.js';

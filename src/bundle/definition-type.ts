@@ -33,15 +33,6 @@ export function isBase64Definition(definition: Definition): boolean {
   return typeof definition === 'object' && own(definition, 'contentEncoding') === 'base64';
 }
 
-/** True when a value or a part of it is marked as sensitive: messages about it tell nothing of the value. */
-export function holdsSecrets(definition: Json): boolean {
-  if (definition === null || typeof definition !== 'object') return false;
-  if (isList(definition)) return definition.some(holdsSecrets);
-  return Object.entries(definition).some(
-    ([key, value]) => (key === 'writeOnly' && value === true) || holdsSecrets(value),
-  );
-}
-
 /** True when the JSON value is of one of the types; no types allow all. Integral numbers are integers (draft 7). */
 export function hasType(value: Json, types: readonly string[]): boolean {
   return types.length === 0 || types.some((type) => typesOf(value).includes(type));

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { isBase64Text } from './base64.js';
-import type { Definition, Json } from './bundle.js';
+import { holdsSecrets, type Definition, type Json } from './bundle.js';
 import { canonical } from './canonical.js';
 import { reasonOf } from './definition-check.js';
-import { definitionTypes, hasType, holdsSecrets, isBase64Definition } from './definition-type.js';
+import { definitionTypes, hasType, isBase64Definition } from './definition-type.js';
 import { explain, kindOf, typeNames } from './explain.js';
 import { scanJson } from './json-scan.js';
 import { own } from './own.js';

@@ -1,6 +1,6 @@
 import { CnabError } from '../errors.js';
-import type { Definition, Json } from './bundle.js';
-import { definitionTypes, hasType, holdsSecrets } from './definition-type.js';
+import { holdsSecrets, type Definition, type Json } from './bundle.js';
+import { definitionTypes, hasType } from './definition-type.js';
 import { kindOf, typeNames } from './explain.js';
 import { scanJson } from './json-scan.js';
 import { quoted } from './problem.js';

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { CnabError } from '../errors.js';
-import type { Definition, Json } from './bundle.js';
+import { holdsSecrets, type Definition, type Json } from './bundle.js';
 import { canonical } from './canonical.js';
 import { isSmall, reasonOf } from './definition-check.js';
-import { definitionTypes, holdsSecrets, isBase64Definition } from './definition-type.js';
+import { definitionTypes, isBase64Definition } from './definition-type.js';
 import { explain } from './explain.js';
 import { quoted } from './problem.js';
 import { withinTime } from './time-limit.js';
