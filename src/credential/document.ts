@@ -47,7 +47,10 @@ export async function parseDocument(bytes: Uint8Array, origin: string): Promise<
   } catch (error) {
     if (!(error instanceof yaml.YAMLException)) throw error;
     const mark = error.mark as { line: number; column: number } | undefined;
-    throw invalid(mark === undefined ? origin : `${origin}:${mark.line + 1}:${mark.column + 1}`, plainReason(error.reason));
+    throw invalid(
+      mark === undefined ? origin : `${origin}:${mark.line + 1}:${mark.column + 1}`,
+      plainReason(error.reason),
+    );
   }
   if (unsafe.length > 0) {
     throw invalid(
@@ -61,7 +64,8 @@ export async function parseDocument(bytes: Uint8Array, origin: string): Promise<
 /** js-yaml's words, without the parts of the document that some of them quote: an unquoted `!pass` is read as a tag. */
 function plainReason(reason: string): string {
   if (/\btag\b/u.test(reason)) return 'text that begins with "!" marks a type that is not known here: put it in quotes';
-  if (reason.includes('alias')) return 'text that begins with "*" stands for an anchor that is not there: put it in quotes';
+  if (reason.includes('alias'))
+    return 'text that begins with "*" stands for an anchor that is not there: put it in quotes';
   return reason;
 }
 

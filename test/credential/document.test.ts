@@ -49,7 +49,16 @@ describe('a YAML or JSON document', () => {
     assert.match(await refusal('a: hunter2: b'), /^f\.yaml:1:\d+: /);
     assert.match(await refusal('a: 1\n---\nb: 2'), /single document/);
     assert.match(await refusal('a: !!js/function x'), /begins with "!" marks a type/);
-    for (const text of ['a: 1\nb: [hunter2', 'a: 1\na: hunter2', 'a: hunter2: b', '"hunter2\\q"', 'a: *hunter2', 'a: !hunter2', 'a: !<hunter2>', 'a: !hunter2!x y']) {
+    for (const text of [
+      'a: 1\nb: [hunter2',
+      'a: 1\na: hunter2',
+      'a: hunter2: b',
+      '"hunter2\\q"',
+      'a: *hunter2',
+      'a: !hunter2',
+      'a: !<hunter2>',
+      'a: !hunter2!x y',
+    ]) {
       assert.doesNotMatch(await refusal(text), /hunter2|\n/);
     }
   });
