@@ -12,6 +12,7 @@ import { namespaceDraft } from './defaults.js';
 import type { ResourceName } from './objects.js';
 import { ObjectStore } from './object-store.js';
 import { createPod } from './pod-admission.js';
+import { publishRootCa } from './root-ca.js';
 import { schedulePods } from './scheduler.js';
 
 export interface ClusterOptions {
@@ -49,15 +50,16 @@ export class Cluster {
     mkdirSync(memoryFolder, { recursive: true, mode: 0o700 });
     const recorder = (component: string, host?: string): EventRecorder =>
       new EventRecorder(store, clock, component, host);
+    this.#ends = [publishRootCa(store)];
     for (const { name, labels } of options.namespaces) {
       store.create('namespaces', namespaceDraft({ metadata: { name, ...(labels ? { labels } : {}) } }));
     }
     const refuse = (pod: { metadata: { name: string } }): string | undefined =>
       faults.unschedulable?.(pod.metadata.name);
-    this.#ends = [
+    this.#ends.push(
       schedulePods(store, clock, recorder('default-scheduler'), kubelet.nodeName, refuse),
       collectGarbage(store, clock),
-    ];
+    );
     const events = recorder('kubelet', kubelet.nodeName);
     this.kubelet = new Kubelet({ store, clock, runtime, events, settings: kubelet, folder, memoryFolder }, onBug);
     this.#jobs = new JobController(

@@ -1,6 +1,6 @@
 import { expand } from './expansion.js';
-import type { Secret } from './objects.js';
 import type { Container, EnvVar, KeySelector, Pod } from './pod-objects.js';
+import type { PodSources } from './volume-payload.js';
 
 /** A container that cannot be made from its spec; the status says `CreateContainerConfigError` and this sentence. */
 export class ContainerConfigError extends Error {
@@ -16,17 +16,13 @@ export interface ContainerEnvironment {
 /**
  * The environment and the command of a container. `value` expands `$(NAME)` of variables above it; values from
  * elsewhere are taken as they are, but can be referred to. Bytes of a Secret that are not UTF-8 arrive as U+FFFD, as
- * they do with a real kubelet. `findSecret` looks in the pod's namespace.
+ * they do with a real kubelet.
  * Throws ContainerConfigError when a Secret or a key is missing and not optional.
  */
-export function containerEnvironment(
-  pod: Pod,
-  container: Container,
-  findSecret: (name: string) => Secret | undefined,
-): ContainerEnvironment {
+export function containerEnvironment(container: Container, sources: PodSources): ContainerEnvironment {
   const values = new Map<string, string>();
   for (const variable of container.env ?? []) {
-    const value = valueOf(pod, variable, values, findSecret);
+    const value = valueOf(variable, values, sources);
     if (value !== undefined) values.set(variable.name, value);
   }
   return {
@@ -37,41 +33,38 @@ export function containerEnvironment(
 }
 
 function valueOf(
-  pod: Pod,
   { value, valueFrom }: EnvVar,
   before: ReadonlyMap<string, string>,
-  findSecret: (name: string) => Secret | undefined,
+  sources: PodSources,
 ): string | undefined {
   if (valueFrom?.secretKeyRef) {
-    const data = secretKey(pod, valueFrom.secretKeyRef, findSecret);
+    const data = keyOf('Secret', valueFrom.secretKeyRef, sources);
     return data === undefined ? undefined : Buffer.from(data, 'base64').toString('utf8');
   }
-  if (valueFrom?.configMapKeyRef) {
-    if (valueFrom.configMapKeyRef.optional) return undefined;
-    throw new ContainerConfigError(`configmap "${valueFrom.configMapKeyRef.name}" not found`);
-  }
-  if (valueFrom?.fieldRef) return fieldValue(pod, valueFrom.fieldRef.fieldPath);
+  if (valueFrom?.configMapKeyRef) return keyOf('ConfigMap', valueFrom.configMapKeyRef, sources);
+  if (valueFrom?.fieldRef) return sources.field(valueFrom.fieldRef.fieldPath);
   return expand(value ?? '', before);
 }
 
-function secretKey(
-  pod: Pod,
+function keyOf(
+  kind: 'Secret' | 'ConfigMap',
   { name, key, optional }: KeySelector,
-  findSecret: (name: string) => Secret | undefined,
+  sources: PodSources,
 ): string | undefined {
-  const secret = findSecret(name);
-  if (!secret) {
+  const object = kind === 'Secret' ? sources.secret(name) : sources.configMap(name);
+  if (!object) {
     if (optional) return undefined;
-    throw new ContainerConfigError(`secret "${name}" not found`);
+    throw new ContainerConfigError(`${kind.toLowerCase()} "${name}" not found`);
   }
-  const data = Object.hasOwn(secret.data ?? {}, key) ? secret.data?.[key] : undefined;
+  const data = Object.hasOwn(object.data ?? {}, key) ? object.data?.[key] : undefined;
   if (data === undefined && !optional) {
-    throw new ContainerConfigError(`couldn't find key ${key} in Secret ${pod.metadata.namespace}/${name}`);
+    throw new ContainerConfigError(`couldn't find key ${key} in ${kind} ${object.metadata.namespace}/${name}`);
   }
   return data;
 }
 
-function fieldValue(pod: Pod, path: string): string {
+/** The value of a `fieldRef`; '' for a field that is not there. */
+export function fieldValue(pod: Pod, path: string): string {
   const quoted = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(path);
   if (quoted) return pod.metadata[quoted[1] as 'labels' | 'annotations']?.[quoted[2] ?? ''] ?? '';
   const known: Record<string, string | undefined> = {

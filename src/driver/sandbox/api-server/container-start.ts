@@ -6,7 +6,7 @@ import { ImageError, StartError, type ContainerExit, type ContainerSpec } from '
 import { containerSecurity, memoryLimit } from './container-security.js';
 import { timestamp } from './objects.js';
 import { stopContainer } from './container-stop.js';
-import { fieldPathOf, graceOf, nextBackOff, podFolder, podTitle, secretFinder } from './pod-node.js';
+import { fieldPathOf, graceOf, nextBackOff, podFolder, podTitle, sourcesOf } from './pod-node.js';
 import type { PodContainer, PodNode, PodState } from './pod-node.js';
 import { containerMounts } from './volumes.js';
 
@@ -38,13 +38,13 @@ export async function startContainer(
   record.starts += 1;
   const startedAt = timestamp(node.clock.now());
   try {
-    const process = await node.runtime.start(spec, {
+    const started = await node.runtime.start(spec, {
       stdout: (chunk) => log.write('stdout', chunk),
       stderr: (chunk) => log.write('stderr', chunk),
     });
-    record.process = process;
-    record.running = { id: process.id, startedAt };
-    void process.exited.then((exit) => {
+    record.process = started;
+    record.running = { id: started.id, startedAt };
+    void started.exited.then((exit) => {
       finish(node, record, startedAt, exit);
       onExit();
     });
@@ -162,7 +162,7 @@ function specOf(node: PodNode, state: PodState, record: PodContainer, event: Tel
       role: record.role,
       image: container.image,
       annotations: pod.metadata.annotations ?? {},
-      ...containerEnvironment(pod, container, secretFinder(node, pod)),
+      ...containerEnvironment(container, sourcesOf(node, pod)),
       mounts: containerMounts(pod, container, state.volumeFolders),
       ...(workingDir === undefined ? {} : { workingDir }),
       hostname: pod.spec.hostname ?? pod.metadata.name.slice(0, 63),
@@ -184,11 +184,11 @@ async function postStart(
   signal: AbortSignal,
   event: Tell,
 ): Promise<boolean> {
-  const { container, process } = record;
+  const { container, process: started } = record;
   const command = container.lifecycle?.postStart?.exec?.command;
-  if (!command || !process) return true;
+  if (!command || !started) return true;
   const nowhere = { stdout: () => undefined, stderr: () => undefined };
-  const code = await process.exec(command, { output: nowhere, signal }).catch((error: unknown) => {
+  const code = await started.exec(command, { output: nowhere, signal }).catch((error: unknown) => {
     if (signal.aborted) return undefined;
     throw error;
   });
@@ -196,7 +196,7 @@ async function postStart(
   if (code === undefined) return false;
   event('FailedPostStartHook', 'PostStartHook failed', 'Warning');
   event('Killing', 'FailedPostStartHook');
-  await stopContainer(node, process, graceOf(state.pod));
+  await stopContainer(node, started, graceOf(state.pod));
   const text = command.join(' ');
   const where = `Container "${container.name}" in Pod "${podTitle(state.pod)}"`;
   const problem = `error: command '${text}' exited with ${code}: , message: ""`;

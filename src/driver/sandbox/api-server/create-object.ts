@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { badRequest, methodNotAllowed, notFound } from './api-error.js';
 import type { Cluster } from './cluster.js';
-import { jobDraft, namespaceDraft, podDraft, secretDraft } from './defaults.js';
+import { configMapDraft, jobDraft, namespaceDraft, podDraft, secretDraft } from './defaults.js';
 import { RESOURCES, type KubernetesObject, type ObjectMeta, type ResourceName } from './objects.js';
 import { checkNotTerminating, createPod, podSecurityWarning } from './pod-admission.js';
 import { decode } from './decode.js';
@@ -36,6 +36,8 @@ export function createObject(cluster: Cluster, resource: ResourceName, info: Req
     created = stored.create('namespaces', namespaceDraft(admitted));
   } else if (resource === 'secrets') {
     created = stored.create('secrets', secretDraft(admitted, namespace ?? ''));
+  } else if (resource === 'configmaps') {
+    created = stored.create('configmaps', configMapDraft(admitted, namespace ?? ''));
   } else if (resource === 'jobs') {
     const draft = jobDraft(admitted, namespace ?? '', randomUUID());
     const warning = found && podSecurityWarning(found, draft.spec.template.spec);

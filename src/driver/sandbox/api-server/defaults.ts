@@ -1,5 +1,5 @@
 import { randomSuffix } from './object-names.js';
-import type { Job, Namespace, ObjectMeta, Secret } from './objects.js';
+import type { ConfigMap, Job, Namespace, ObjectMeta, Secret } from './objects.js';
 import type { Container, Pod, PodSpec } from './pod-objects.js';
 import type { Draft } from './object-store.js';
 
@@ -45,6 +45,12 @@ export function secretDraft(given: Given, namespace: string): Draft<Secret> {
     ...(immutable === undefined ? {} : { immutable }),
     type: type ?? 'Opaque',
   };
+}
+
+export function configMapDraft(given: Given, namespace: string): Draft<ConfigMap> {
+  const { data } = given as Partial<ConfigMap>;
+  const metadata = draftMetadata(given, namespace);
+  return { kind: 'ConfigMap', apiVersion: 'v1', metadata, ...(data ? { data } : {}) };
 }
 
 /** A Job with what the API server adds: counts, selector, the labels by which its pods are found. */

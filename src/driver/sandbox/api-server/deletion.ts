@@ -30,7 +30,7 @@ export function deleteObject<K extends ResourceName>(
   checkPreconditions(resource, object, options);
   const { namespace, name } = object.metadata;
   if (resource === 'pods') {
-    const grace = podGrace(object as KubernetesObject as Pod, options);
+    const grace = podGrace(object as Pod, options);
     return { body: store.update('pods', namespace, name, (pod) => marked(pod, clock.now(), grace)) };
   }
   if (resource === 'namespaces') {

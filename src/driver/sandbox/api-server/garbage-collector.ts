@@ -4,7 +4,7 @@ import type { KubernetesObject, OwnerReference, ResourceName } from './objects.j
 import type { Change, ObjectStore } from './object-store.js';
 
 /** What can be owned, and what can own. */
-const DEPENDENTS = ['pods', 'secrets', 'jobs'] as const;
+const DEPENDENTS = ['pods', 'secrets', 'configmaps', 'jobs'] as const;
 const OWNERS: Readonly<Record<string, ResourceName>> = { Job: 'jobs', Pod: 'pods', Secret: 'secrets' };
 
 /**
@@ -126,7 +126,7 @@ export function withoutFinalizer<T extends KubernetesObject>(object: T, finalize
 }
 
 function emptyNamespace(store: ObjectStore, clock: Clock, namespace: string): void {
-  const contents = (['jobs', 'pods', 'secrets', 'events'] as const).flatMap((resource) =>
+  const contents = (['jobs', 'pods', 'secrets', 'configmaps', 'events'] as const).flatMap((resource) =>
     store.list(resource, namespace).map((object: KubernetesObject) => ({ resource, object })),
   );
   if (contents.length === 0) store.remove('namespaces', undefined, namespace);

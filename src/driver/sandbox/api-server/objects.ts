@@ -48,6 +48,10 @@ export interface Secret extends KubernetesObject {
   readonly immutable?: boolean;
 }
 
+export interface ConfigMap extends KubernetesObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
 export interface ClusterEvent extends KubernetesObject {
   readonly involvedObject: ObjectReference;
   readonly reason: string;
@@ -121,6 +125,7 @@ export interface JobStatus {
 export interface Resources {
   namespaces: Namespace;
   secrets: Secret;
+  configmaps: ConfigMap;
   pods: Pod;
   events: ClusterEvent;
   jobs: Job;
@@ -140,6 +145,7 @@ export interface ResourceKind {
 export const RESOURCES: { readonly [K in ResourceName]: ResourceKind } = {
   namespaces: { name: 'namespaces', kind: 'Namespace', group: '', apiVersion: 'v1', namespaced: false },
   secrets: { name: 'secrets', kind: 'Secret', group: '', apiVersion: 'v1', namespaced: true },
+  configmaps: { name: 'configmaps', kind: 'ConfigMap', group: '', apiVersion: 'v1', namespaced: true },
   pods: { name: 'pods', kind: 'Pod', group: '', apiVersion: 'v1', namespaced: true },
   events: { name: 'events', kind: 'Event', group: '', apiVersion: 'v1', namespaced: true },
   jobs: { name: 'jobs', kind: 'Job', group: 'batch', apiVersion: 'batch/v1', namespaced: true },

@@ -1,7 +1,7 @@
 import { forbidden, notFound } from './api-error.js';
 import type { Faults } from './faults.js';
 import { podSecurityViolations } from './pod-security.js';
-import type { Namespace } from './objects.js';
+import type { Namespace, ResourceName } from './objects.js';
 import type { Pod } from './pod-objects.js';
 import type { Draft, ObjectStore } from './object-store.js';
 
@@ -40,7 +40,7 @@ export function createPod(
 }
 
 /** Throws ApiError 403 for a namespace that is being deleted. */
-export function checkNotTerminating(namespace: Namespace, resource: 'pods' | 'jobs' | 'secrets', name: string): void {
+export function checkNotTerminating(namespace: Namespace, resource: ResourceName, name: string): void {
   if (namespace.status.phase !== 'Terminating') return;
   const why = `unable to create new content in namespace ${namespace.metadata.name} because it is being terminated`;
   throw forbidden(resource, name, why);

@@ -5,9 +5,10 @@ import type { ContainerRuntime, RunningContainer } from './container-runtime.js'
 import type { EventRecorder } from './event-recorder.js';
 import type { KubeletSettings } from './kubelet-settings.js';
 import type { ObjectStore } from './object-store.js';
-import type { Secret } from './objects.js';
 import type { Container, Pod } from './pod-objects.js';
 import type { ContainerRecord } from './pod-status.js';
+import { fieldValue } from './container-environment.js';
+import type { PodSources } from './volume-payload.js';
 
 /** What all the pods of the node share. */
 export interface PodNode {
@@ -68,8 +69,13 @@ export function podFolder(node: PodNode, pod: Pod): string {
   return join(node.folder, pod.metadata.uid);
 }
 
-export function secretFinder(node: PodNode, pod: Pod): (name: string) => Secret | undefined {
-  return (name) => node.store.get('secrets', pod.metadata.namespace, name);
+export function sourcesOf({ store }: PodNode, pod: Pod): PodSources {
+  const { namespace } = pod.metadata;
+  return {
+    secret: (name) => store.get('secrets', namespace, name),
+    configMap: (name) => store.get('configmaps', namespace, name),
+    field: (path) => fieldValue(pod, path),
+  };
 }
 
 /** `name_namespace(uid)`, as the kubelet's messages have it. */

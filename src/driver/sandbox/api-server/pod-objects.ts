@@ -86,12 +86,23 @@ export interface Volume {
     readonly optional?: boolean;
     readonly defaultMode?: number;
   };
-  readonly projected?: {
-    readonly sources?: readonly {
-      readonly secret?: { readonly name: string; readonly items?: readonly KeyToPath[]; readonly optional?: boolean };
-    }[];
-    readonly defaultMode?: number;
+  readonly configMap?: SourceOfKeys & { readonly defaultMode?: number };
+  readonly projected?: { readonly sources?: readonly ProjectedSource[]; readonly defaultMode?: number };
+}
+
+export interface SourceOfKeys {
+  readonly name: string;
+  readonly items?: readonly KeyToPath[];
+  readonly optional?: boolean;
+}
+
+export interface ProjectedSource {
+  readonly secret?: SourceOfKeys;
+  readonly configMap?: SourceOfKeys;
+  readonly downwardAPI?: {
+    readonly items?: readonly { readonly path: string; readonly fieldRef?: { readonly fieldPath: string } }[];
   };
+  readonly serviceAccountToken?: { readonly path: string };
 }
 
 export interface PodStatus {

@@ -5,10 +5,11 @@ import { startContainer } from './container-start.js';
 import { stopPod } from './container-stop.js';
 import { timestamp } from './objects.js';
 import type { Pod } from './pod-objects.js';
-import { containersOf, graceOf, podFolder, secretFinder } from './pod-node.js';
+import { containersOf, graceOf, podFolder, sourcesOf } from './pod-node.js';
 import type { PodContainer, PodNode, PodState } from './pod-node.js';
 import { isInitialized, podStatus } from './pod-status.js';
-import { MountError, setUpVolume } from './volumes.js';
+import { MountError } from './volume-payload.js';
+import { setUpVolume } from './volumes.js';
 
 /** What follows a sync: `ended` for good, `again` at once, or a wait for news, at most so many milliseconds. */
 type Next = 'ended' | 'again' | { readonly waitMs: number };
@@ -141,7 +142,7 @@ export class PodWorker {
         const inMemory = volume.emptyDir ? volume.emptyDir.medium === 'Memory' : true;
         const root = inMemory ? this.#memory() : join(podFolder(this.node, pod), 'volumes');
         mkdirSync(root, { recursive: true, mode: 0o700 });
-        volumeFolders.set(volume.name, setUpVolume(root, volume, secretFinder(this.node, pod)));
+        volumeFolders.set(volume.name, setUpVolume(root, volume, sourcesOf(this.node, pod)));
       }
       return true;
     } catch (error) {

@@ -159,6 +159,7 @@ export const SCHEMAS = {
     type: 'string',
     immutable: 'bool',
   }),
+  configmaps: struct('ConfigMap', { ...typed, data: map('string'), immutable: 'bool', binaryData: 'any' }),
   pods: struct('Pod', { ...typed, spec: podSpec, status: 'any' }),
   jobs: struct('Job', {
     ...typed,

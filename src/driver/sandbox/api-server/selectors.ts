@@ -51,6 +51,7 @@ const META: Fields = {
 const FIELDS: { readonly [K in ResourceName]: Fields } = {
   namespaces: { ...META, 'status.phase': field('status', 'phase') },
   secrets: { ...META, type: field('type') },
+  configmaps: META,
   pods: {
     ...META,
     'spec.nodeName': field('spec', 'nodeName'),

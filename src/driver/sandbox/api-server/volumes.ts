@@ -4,100 +4,61 @@ import {
   lstatSync,
   mkdirSync,
   realpathSync,
+  renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join, posix, sep } from 'node:path';
-import type { Secret } from './objects.js';
-import type { Container, KeyToPath, Pod, Volume } from './pod-objects.js';
+import type { Container, Pod, Volume } from './pod-objects.js';
+import { messageOf } from '../../../errors.js';
+import { MountError, volumePayload, type PayloadFile, type PodSources } from './volume-payload.js';
 import type { ContainerMount } from './container-runtime.js';
 import { ContainerConfigError } from './container-environment.js';
 
-/** A volume that cannot be set up (yet): the kubelet says so in a FailedMount event and tries again. */
-export class MountError extends Error {
-  override readonly name = 'MountError';
-}
-
-type FindSecret = (name: string) => Secret | undefined;
-
 /**
  * Sets up one volume of a pod as a folder below `root` and returns its path. The name is a DNS label and the type one
- * of ours, so neither can lead out of `root`. Throws MountError when a Secret is missing.
+ * of ours, so neither can lead out of `root`. Throws MountError when an object is missing.
  */
-export function setUpVolume(root: string, volume: Volume, findSecret: FindSecret): string {
-  const type = volume.emptyDir ? 'empty-dir' : volume.secret ? 'secret' : volume.projected ? 'projected' : undefined;
+export function setUpVolume(root: string, volume: Volume, sources: PodSources): string {
+  const type = VOLUME_TYPES.find((name) => volume[name] !== undefined);
   if (type === undefined) {
     const kind = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
-    throw new MountError(
-      `MountVolume.SetUp failed for volume "${volume.name}" : volume type ${kind} is not supported here`,
-    );
+    throw new MountError(volume.name, `volume type ${kind} is not supported here`);
   }
   const folder = join(root, type, volume.name);
   if (existsSync(folder)) return folder;
-  const files = payload(volume, findSecret);
-  mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o777);
-  if (files) writePayload(folder, files);
+  const files = volumePayload(volume, sources);
+  // Put together aside, so that what fails half-way is not taken for a volume at the next try.
+  const draft = `${folder}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { recursive: true });
+  chmodSync(draft, 0o777);
+  if (files) writePayload(volume.name, draft, files);
+  renameSync(draft, folder);
   return folder;
 }
 
-interface PayloadFile {
-  readonly path: string;
-  readonly content: Buffer;
-  readonly mode: number;
-}
-
-function payload(volume: Volume, findSecret: FindSecret): PayloadFile[] | undefined {
-  const from = (
-    name: string,
-    items: readonly KeyToPath[] | undefined,
-    optional: boolean | undefined,
-    mode: number,
-  ): PayloadFile[] => {
-    const secret = findSecret(name);
-    if (!secret) {
-      if (optional) return [];
-      throw new MountError(`MountVolume.SetUp failed for volume "${volume.name}" : secret "${name}" not found`);
-    }
-    const data = secret.data ?? {};
-    const wanted: readonly KeyToPath[] = items ?? Object.keys(data).map((key) => ({ key, path: key }));
-    return wanted.flatMap((item) => {
-      const value = Object.hasOwn(data, item.key) ? data[item.key] : undefined;
-      if (value === undefined) {
-        if (optional) return [];
-        const problem = `references non-existent secret key: ${item.key}`;
-        throw new MountError(`MountVolume.SetUp failed for volume "${volume.name}" : ${problem}`);
-      }
-      return [{ path: item.path, content: Buffer.from(value, 'base64'), mode: item.mode ?? mode }];
-    });
-  };
-  if (volume.secret) {
-    const { secretName, items, optional, defaultMode } = volume.secret;
-    return from(secretName, items, optional, defaultMode ?? 0o644);
-  }
-  if (volume.projected) {
-    const mode = volume.projected.defaultMode ?? 0o644;
-    return (volume.projected.sources ?? []).flatMap(({ secret }) =>
-      secret ? from(secret.name, secret.items, secret.optional, mode) : [],
-    );
-  }
-  return undefined;
-}
+const VOLUME_TYPES = ['emptyDir', 'secret', 'configMap', 'projected'] as const;
 
 /** As the kubelet's atomic writer lays it out: `..<time>/key`, `..data` -> that folder, `key` -> `..data/key`. */
-function writePayload(folder: string, files: readonly PayloadFile[]): void {
+function writePayload(volume: string, folder: string, files: readonly PayloadFile[]): void {
   const real = '..2026_01_01_00_00_00.000000000';
   mkdirSync(join(folder, real));
   symlinkSync(real, join(folder, '..data'));
   for (const file of files) {
     const parts = file.path.split('/');
     if (file.path === '' || parts.some((part) => part === '' || part === '.' || part === '..')) {
-      throw new MountError(`invalid path "${file.path}": must be relative and must not contain '..'`);
+      throw new MountError(volume, `invalid path "${file.path}": must be relative and must not contain '..'`);
     }
-    mkdirSync(join(folder, real, ...parts.slice(0, -1)), { recursive: true });
-    writeFileSync(join(folder, real, ...parts), file.content, { mode: 0o600 });
-    chmodSync(join(folder, real, ...parts), file.mode);
+    try {
+      mkdirSync(join(folder, real, ...parts.slice(0, -1)), { recursive: true });
+      writeFileSync(join(folder, real, ...parts), file.content, { mode: 0o600 });
+      chmodSync(join(folder, real, ...parts), file.mode);
+    } catch (error) {
+      throw new MountError(volume, `cannot write "${file.path}": ${messageOf(error)}`);
+    }
     const top = parts[0] ?? '';
     const link = join(folder, top);
     if (!lstatSync(link, { throwIfNoEntry: false })) symlinkSync(join('..data', top), link);
