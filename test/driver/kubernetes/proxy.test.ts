@@ -96,7 +96,8 @@ describe('a connection through a proxy', () => {
     proxy.on('connect', (request: http.IncomingMessage, socket: net.Socket) => {
       asked.push({ path: request.url, authorization: request.headers['proxy-authorization'] });
       socket.on('error', () => undefined);
-      if (answer === 'silence') return void socket.resume();
+      // http's server lets its sockets be half open.
+      if (answer === 'silence') return void socket.resume().on('end', () => socket.destroy());
       if (answer !== 'tunnel') return void socket.end(`HTTP/1.1 ${answer} No\r\ncontent-length: 0\r\n\r\n`);
       const upstream = net.connect(port, '127.0.0.1', () => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n');
