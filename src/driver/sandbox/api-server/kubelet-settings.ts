@@ -8,6 +8,11 @@ export interface KubeletSettings {
   /** First pause of the image and the restart back-off; doubles up to `maxBackOffMs`. */
   readonly backOffMs: number;
   readonly maxBackOffMs: number;
+  /**
+   * How long an object that a volume is made of may be late without a word: the volume manager's loops take that long
+   * before they look, so a Secret that follows its Job at once is in time.
+   */
+  readonly mountPatienceMs: number;
   /** First pause after a volume that could not be set up; doubles up to 2 min 2 s. */
   readonly mountRetryMs: number;
   /** containerLogMaxSize, looked at every `logCheckMs`; containerLogMaxFiles. */
@@ -22,6 +27,7 @@ export const DEFAULT_KUBELET_SETTINGS: KubeletSettings = {
   syncRetryMs: 12_000,
   backOffMs: 10_000,
   maxBackOffMs: 300_000,
+  mountPatienceMs: 250,
   mountRetryMs: 500,
   maxLogBytes: 10 * 1024 ** 2,
   logCheckMs: 10_000,

@@ -45,6 +45,11 @@ export class Kubelet {
   }
 
   #hear({ resource, type, object }: Change): void {
+    if ((resource === 'secrets' || resource === 'configmaps') && type === 'ADDED') {
+      for (const worker of this.#workers.values()) {
+        if (worker.state.pod.metadata.namespace === object.metadata.namespace) worker.objectArrived();
+      }
+    }
     if (resource !== 'pods') return;
     const pod = object as Pod;
     const { uid, deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;

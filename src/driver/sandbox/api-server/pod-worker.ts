@@ -29,7 +29,9 @@ export class PodWorker {
   #graceMs: number;
   #evicted: string | undefined;
   #final = false;
+  readonly #begin: number;
   #mountRetryMs: number;
+  #waitsForObjects = false;
   #news = false;
   #wake: () => void = () => undefined;
 
@@ -40,6 +42,7 @@ export class PodWorker {
     const startTime = timestamp(node.clock.now());
     this.state = { pod, containers: containersOf(pod), volumeFolders: new Map(), sandbox: 'none', startTime };
     this.#graceMs = graceOf(pod);
+    this.#begin = node.clock.now();
     this.#mountRetryMs = node.settings.mountRetryMs;
     mkdirSync(podFolder(node, pod), { recursive: true, mode: 0o700 });
     this.done = this.#run();
@@ -61,6 +64,11 @@ export class PodWorker {
     const text = { type: 'Warning', reason: 'Evicted', message } as const;
     this.node.events.record(this.state.pod, text);
     this.stop(0);
+  }
+
+  /** A Secret or ConfigMap of the namespace has come. */
+  objectArrived(): void {
+    if (this.#waitsForObjects) this.#tellNews();
   }
 
   container(name: string): PodContainer | undefined {
@@ -144,9 +152,13 @@ export class PodWorker {
         mkdirSync(root, { recursive: true, mode: 0o700 });
         volumeFolders.set(volume.name, setUpVolume(root, volume, sourcesOf(this.node, pod)));
       }
+      this.#waitsForObjects = false;
       return true;
     } catch (error) {
       if (!(error instanceof MountError)) throw error;
+      const patience = this.#begin + this.node.settings.mountPatienceMs - this.node.clock.now();
+      this.#waitsForObjects = patience > 0;
+      if (patience > 0) return { waitMs: patience };
       this.node.events.record(pod, { type: 'Warning', reason: 'FailedMount', message: error.message });
       const waitMs = this.#mountRetryMs;
       this.#mountRetryMs = Math.min(waitMs * 2, MAX_MOUNT_RETRY_MS);
