@@ -1,15 +1,16 @@
 import type http from 'node:http';
 import type { Clock } from '../clock.js';
 import { abortErrorOf, DeadlineError } from './deadline.js';
+import { wakeableSleep } from './wait.js';
 
 export interface BodyStreamOptions {
   readonly clock: Clock;
   /** Ends the reading with its reason, or with an AbortError when that is no Error. */
   readonly signal: AbortSignal;
-  /** Longest wait for a chunk, in milliseconds; asked again at each look. Infinity: no limit. */
-  readonly idleMs: () => number;
-  /** How often the limit is looked at while there is none yet. */
-  readonly lookMs?: number;
+  /** Longest wait for a chunk, in milliseconds; default: none. */
+  readonly idleMs?: number;
+  /** Another limit from the moment that a signal is aborted. */
+  readonly then?: { readonly signal: AbortSignal; readonly idleMs: number };
 }
 
 /**
@@ -28,18 +29,22 @@ export async function* chunksOf(
   };
   let waitingSince: number | undefined;
   const watchdog = async (): Promise<void> => {
-    for (;;) {
-      const limit = options.idleMs();
+    const { then } = options;
+    while (!over.signal.aborted) {
+      const changed = then?.signal.aborted === true;
+      const limit = (changed ? then?.idleMs : options.idleMs) ?? Infinity;
       const waited = waitingSince === undefined ? 0 : clock.now() - waitingSince;
       if (waited >= limit) {
         response.destroy(new DeadlineError(limit));
         return;
       }
-      await clock.sleep(Math.min(limit - waited, options.lookMs ?? 60_000), over.signal);
+      // An endless timer does not exist; a day's one does.
+      const ms = Math.min(limit - waited, 24 * 3600_000);
+      await wakeableSleep(clock, ms, over.signal, ...(then === undefined || changed ? [] : [then.signal]));
     }
   };
   signal.addEventListener('abort', onAbort, { once: true });
-  watchdog().catch(() => undefined);
+  const watching = watchdog();
   try {
     if (signal.aborted) throw abortErrorOf(signal);
     waitingSince = clock.now();
@@ -51,6 +56,7 @@ export async function* chunksOf(
   } finally {
     signal.removeEventListener('abort', onAbort);
     over.abort();
+    await watching;
     if (!response.readableEnded) response.destroy();
   }
 }

@@ -1,6 +1,8 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import http from 'node:http';
 import https from 'node:https';
+import net from 'node:net';
+import tls from 'node:tls';
 import { CnabError } from '../../errors.js';
 import { systemClock } from '../clock.js';
 import type { Clock } from '../clock.js';
@@ -88,6 +90,12 @@ class KubeconfigConnection implements Connection {
     }
     if (clientCertificate !== undefined) options.cert = clientCertificate;
     if (clientKey !== undefined) options.key = clientKey;
+    const { servername } = options;
+    if (servername !== undefined && net.isIP(servername) !== 0) {
+      // TLS has no server name that is an address (RFC 6066, 3), but a certificate can be for one.
+      delete options.servername;
+      options.checkServerIdentity = (_host, certificate) => tls.checkServerIdentity(servername, certificate);
+    }
     return options;
   }
 

@@ -57,8 +57,13 @@ export interface LogEnd {
   readonly connections: number;
 }
 
-/** Silence after the container's end that is no longer waited out: the stream hangs (reference: kubernetes#115701). */
-const DRAIN_MS = 5_000;
+/**
+ * Silence after the container's end that is no longer waited out: the kubelet ends a follow only at its next look, up
+ * to a second later, or hangs (kubernetes#115701). The last reading gets what may be missing. While bytes still come
+ * they are taken from here, because a file that was rotated meanwhile is open only in this connection.
+ */
+const DRAIN_MS = 150;
+const LAST_IDLE_MS = 30_000;
 const WAITING_MS = 500;
 /** A connection that lasted so long was a good one, even if the container said nothing. */
 const STEADY_MS = 20_000;
@@ -188,9 +193,12 @@ export class LogReader {
     this.contact = this.opened = this.api.clock.now();
     onEvent?.({ kind: 'connected' });
     this.cursor.begin();
-    const limit = (): number => (ended.aborted ? DRAIN_MS : (idleMs ?? Infinity));
-    // While it looks at the limit that often, the container's end is noticed soon enough.
-    for await (const chunk of chunksOf(response, { clock: this.api.clock, signal, idleMs: limit, lookMs: DRAIN_MS })) {
+    const { clock } = this.api;
+    const limits = {
+      ...(idleMs === undefined ? {} : { idleMs }),
+      then: { signal: ended, idleMs: follow ? DRAIN_MS : LAST_IDLE_MS },
+    };
+    for await (const chunk of chunksOf(response, { clock, signal, ...limits })) {
       this.contact = this.api.clock.now();
       await this.give(this.cursor.push(chunk));
     }

@@ -36,7 +36,7 @@ export async function readLog(api: KubernetesApi, source: LogSource, options: Re
     async () => {
       try {
         const response = await openLog(api, source, signal, options.previous === true ? { previous: true } : {});
-        for await (const chunk of chunksOf(response, { clock, signal, idleMs: () => IDLE_MS })) {
+        for await (const chunk of chunksOf(response, { clock, signal, idleMs: IDLE_MS })) {
           try {
             await onBytes(chunk);
           } catch (error) {

@@ -44,7 +44,7 @@ export async function* watchOnce<T extends WatchedObject>(
   });
   onContact();
   const idleMs = timeoutSeconds * 1000 + LATE_MS;
-  const chunks = chunksOf(response, { clock: api.clock, signal, idleMs: () => idleMs });
+  const chunks = chunksOf(response, { clock: api.clock, signal, idleMs });
   try {
     for await (const line of linesOf(chunks, MAX_EVENT_BYTES)) {
       if (line.trim() === '') continue;

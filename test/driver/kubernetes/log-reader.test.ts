@@ -169,7 +169,8 @@ describe('LogReader', () => {
     const { peer, log } = await reader([stall(A), thenEnded(text(A + B)), text(B)], { idleMs: 45_000 });
     const run = log.run();
     await requests(peer, 1);
-    for (let waited = 0; waited < 45_000; waited += 5_000) await clock.elapse(5_000);
+    while (out === '') await new Promise(setImmediate);
+    await clock.elapse(45_000);
     assert.equal((await run).kind, 'ended');
     assert.equal(out, 'a\nb\n');
     assert.match(
@@ -182,7 +183,7 @@ describe('LogReader', () => {
     const { peer, log } = await reader([stall(A), thenEnded(text(A + B)), text(B)]);
     const run = log.run();
     while (out === '') await new Promise(setImmediate);
-    for (let i = 0; i < 100; i++) await clock.elapse(5_000);
+    for (let i = 0; i < 3; i++) await clock.elapse(24 * 3600_000);
     assert.equal(peer.seen.length, 1);
     log.reconnect('no heartbeat');
     assert.equal((await run).kind, 'ended');
@@ -195,10 +196,6 @@ describe('LogReader', () => {
     const run = log.run();
     while (out === '') await new Promise(setImmediate);
     ended.abort();
-    while (peer.seen.length < 2) {
-      clock.tryElapse(5_000);
-      await new Promise(setImmediate);
-    }
     assert.equal((await run).kind, 'ended');
     assert.equal(out, 'a\nb\n');
     assert.equal(peer.seen.length, 2);
