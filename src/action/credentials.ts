@@ -1,4 +1,5 @@
 import { appliesTo, type Bundle } from '../bundle/bundle.js';
+import { sourceFlag } from '../credential/resolve.js';
 import { CnabError } from '../errors.js';
 import type { CredentialResolver } from './request.js';
 
@@ -29,7 +30,7 @@ export async function resolveCredentials(
     throw new CnabError('invalid', `${action} of bundle ${bundle.name} needs credentials that were not given:`, {
       details: missing.map((name) => describe(bundle, name)),
       suggestions: [
-        `Name a source for each: ${missing.map((name) => `--credential ${quote(`${name}=env:${variable(name)}`)}`).join(' ')}`,
+        `Name a source for each: ${missing.map(sourceFlag).join(' ')}`,
         'Or a credential set that has them: -c SET',
       ],
     });
@@ -48,12 +49,4 @@ function describe(bundle: Bundle, name: string): string {
     ...(path === undefined ? [] : [`file ${path}`]),
   ].join(' and ');
   return `credential "${name}" (${goes})${description === undefined ? '' : `: ${description}`}`;
-}
-
-function variable(name: string): string {
-  return name.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
-}
-
-function quote(word: string): string {
-  return /^[A-Za-z0-9_=:.-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
