@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kill } from 'node:process';
+import { messageOf } from '../../../errors.js';
 import {
-  ImageError,
   StartError,
   type ContainerOutput,
   type ContainerRuntime,
@@ -11,7 +11,7 @@ import {
   type ExecOptions,
   type RunningContainer,
 } from '../api-server/container-runtime.js';
-import { bundleFolderProblem, RUN_TOOL } from './bundle-folder.js';
+import { BUNDLE_FOLDER_ANNOTATION, bundleFolderProblem, RUN_TOOL } from './bundle-folder.js';
 import { onlyChild, startContained, STDERR_DESCRIPTOR, type Contained } from './container.js';
 import { environmentScript, NOT_STARTED } from './environment-script.js';
 import { readHostLayout, type HostLayout } from './host-layout.js';
@@ -25,8 +25,10 @@ import { planRoot } from './root-plan.js';
 export interface NamespaceRuntimeOptions {
   /** The caller's uid. */
   readonly uid: number;
-  /** Folder of the bundle that an image reference stands for; undefined: the image is the machine's own programs. Rejects with ImageError. */
-  readonly bundleFolder: (image: string) => Promise<string | undefined>;
+  /** Folders that hold the pods' volumes. A mount from anywhere else is refused: what a pod mounts becomes the container's own. */
+  readonly volumeFolders: readonly string[];
+  /** Absent: `launchLine`. */
+  readonly launch?: typeof launchLine;
 }
 
 export async function createNamespaceRuntime(options: NamespaceRuntimeOptions): Promise<ContainerRuntime> {
@@ -56,44 +58,53 @@ interface Machine extends Pick<LaunchOptions, 'script' | 'limitsProcesses'> {
 }
 
 class NamespaceRuntime implements ContainerRuntime {
-  readonly #podFolders = new Map<string, string>();
+  /** By pod: all folders and files that its containers could write in. */
+  readonly #written = new Map<string, Set<string>>();
 
   constructor(
     private readonly options: NamespaceRuntimeOptions,
     private readonly machine: Machine,
   ) {}
 
-  async pull(image: string): Promise<{ imageId: string }> {
-    const folder = await this.options.bundleFolder(image);
-    const problem = folder === undefined ? undefined : await bundleFolderProblem(folder);
-    if (problem !== undefined) throw new ImageError('ErrImageNeverPull', problem);
-    return { imageId: `sandbox://sha256:${createHash('sha256').update(image).digest('hex')}` };
+  /** Every image is there: a main container's is the bundle's folder, any other's the programs of this machine. */
+  pull(image: string): Promise<{ imageId: string }> {
+    return Promise.resolve({ imageId: `sandbox://sha256:${createHash('sha256').update(image).digest('hex')}` });
   }
 
   async start(spec: ContainerSpec, output: ContainerOutput): Promise<RunningContainer> {
+    try {
+      return await this.#start(spec, output);
+    } catch (error) {
+      if (error instanceof StartError) throw error;
+      throw new StartError(`cannot make the container: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  async #start(spec: ContainerSpec, output: ContainerOutput): Promise<RunningContainer> {
     const { machine } = this;
     const identity = outsideIdentity(this.options.uid, machine.uidMap, spec.podUid);
     if (identity === undefined) throw new StartError('root has no other uid here that a container could run as');
-    const folder = await this.options.bundleFolder(spec.image);
-    const app = folder === undefined ? undefined : join(folder, 'cnab', 'app');
+    const app = appFolder(spec);
     const argv = [
       ...(spec.command.length > 0 ? spec.command : app === undefined ? ['/bin/sh'] : [`/${RUN_TOOL}`]),
       ...spec.args,
     ];
+    const volumes = spec.mounts.map(({ source }) => source);
+    const foreign = volumes.find((source) => !this.options.volumeFolders.some((folder) => isWithin(folder, source)));
+    if (foreign !== undefined) throw new StartError(`cannot mount ${foreign}: it is in no volume of the pod`);
 
     const own = join(spec.podFolder, 'runtime', `${spec.name}.${spec.attempt}`);
     const root = join(own, 'root');
-    this.#podFolders.set(spec.podUid, spec.podFolder);
+    this.#remember(spec.podUid, [join(spec.podFolder, 'runtime'), ...volumes]);
     const plan = planRoot(root, spec, machine.host);
     await mkdir(own, { recursive: true, mode: 0o700 });
-    const volumes = spec.mounts.map(({ source }) => source).filter((source) => isWithin(spec.podFolder, source));
     await makeRoot(root, { plan, identity, volumes, ...(app === undefined ? {} : { app }) });
 
     const owner = identity.privileged ? identity.id : undefined;
     const launch = { identity, root, hostname: spec.hostname, security: spec.security, ...machine };
     const command = { env: spec.env, workingDir: spec.workingDir ?? '/', stderr: STDERR_DESCRIPTOR };
     const contained = await startContained({
-      argv: launchLine(launch),
+      argv: (this.options.launch ?? launchLine)(launch),
       script: environmentScript({ ...command, argv }),
       output,
       pipes: [join(own, 'stdout'), join(own, 'stderr')],
@@ -128,12 +139,27 @@ class NamespaceRuntime implements ContainerRuntime {
     };
   }
 
+  /**
+   * Volumes as well, although the API server removes them: a bundle may leave folders without rights and paths that are
+   * too long for `fs.rm`.
+   */
   async removePod(podUid: string): Promise<void> {
-    const podFolder = this.#podFolders.get(podUid);
-    if (podFolder === undefined) return;
-    await removeTree(join(podFolder, 'runtime'));
-    this.#podFolders.delete(podUid);
+    await Promise.all([...(this.#written.get(podUid) ?? [])].map(removeTree));
+    this.#written.delete(podUid);
   }
+
+  #remember(podUid: string, paths: readonly string[]): void {
+    this.#written.set(podUid, new Set([...(this.#written.get(podUid) ?? []), ...paths]));
+  }
+}
+
+/** Undefined for our own containers, which are made of this machine's programs alone. Throws StartError. */
+function appFolder({ role, annotations }: ContainerSpec): string | undefined {
+  if (role !== 'main') return undefined;
+  const folder = annotations[BUNDLE_FOLDER_ANNOTATION];
+  const problem = folder === undefined ? 'the pod names no folder of a bundle' : bundleFolderProblem(folder);
+  if (folder === undefined || problem !== undefined) throw new StartError(`cannot start the bundle: ${problem}`);
+  return join(folder, 'cnab', 'app');
 }
 
 /** The container may have ended this very moment: no error. */
