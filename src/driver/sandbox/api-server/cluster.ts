@@ -71,13 +71,17 @@ export class Cluster {
     );
   }
 
+  /** There is a Job or a pod. */
+  busy(): boolean {
+    return this.store.list('jobs').length + this.store.list('pods').length > 0;
+  }
+
   /** Resolves when there is no Job and no pod. */
   async idle(): Promise<void> {
-    const busy = (): boolean => this.store.list('jobs').length + this.store.list('pods').length > 0;
-    if (!busy()) return;
+    if (!this.busy()) return;
     await new Promise<void>((resolve) => {
       const stop = this.store.listen(() => {
-        if (busy()) return;
+        if (this.busy()) return;
         stop();
         resolve();
       });

@@ -40,7 +40,7 @@ export class Kubelet {
       for (const record of worker.state.containers) record.process?.kill('SIGKILL');
     }
     await Promise.all(workers.map((worker) => worker.done.catch(() => undefined)));
-    for (const worker of workers) worker.remove();
+    for (const worker of workers) this.#remove(worker);
     this.#workers.clear();
   }
 
@@ -73,8 +73,18 @@ export class Kubelet {
   }
 
   #forget(uid: string): void {
-    this.#workers.get(uid)?.remove();
+    const worker = this.#workers.get(uid);
+    if (worker) this.#remove(worker);
     this.#workers.delete(uid);
+  }
+
+  /** What a container made so that it cannot be removed must not end the server. */
+  #remove(worker: PodWorker): void {
+    try {
+      worker.remove();
+    } catch (error) {
+      this.onBug(error);
+    }
   }
 
   /** Nothing runs any more: deletes the object for good, as the kubelet does with a grace period of 0. */
