@@ -36,7 +36,7 @@ export async function runCli(argv: readonly string[], root: string, pjson: Packa
     if (wantsHelp(argv)) return await showHelp(config, argv);
     if (argv[0] === '--version' || argv[0] === '-V') return await runCli(['version', ...argv.slice(1)], root, pjson);
     const found = config.findCommand(id);
-    if (!found && config.findTopic(id)) return await showHelp(config, id.split(':'));
+    if (!found && config.findTopic(id) && rest.every((arg) => arg.startsWith('-'))) return await showHelp(config, [id]);
     if (!found) throw unknownCommand(argv, config);
     name = id.replaceAll(':', ' ');
     const commandClass = (await found.load()) as unknown as CommandClass;
@@ -121,8 +121,9 @@ async function showHelp(config: Config, argv: readonly string[]): Promise<ExitCo
 function unknownCommand(argv: readonly string[], config: Config): CnabError {
   const known = config.commandIDs.map((id) => id.replaceAll(':', ' '));
   const words = argv.filter((arg) => !arg.startsWith('-'));
+  const inTopic = config.findTopic(words[0] ?? '') !== undefined;
   const near = nearest(words.slice(0, 2).join(' '), known) ?? nearest(words[0] ?? '', known);
-  const given = JSON.stringify(words[0] ?? argv[0] ?? '');
+  const given = JSON.stringify(inTopic ? words.slice(0, 2).join(' ') : (words[0] ?? argv[0] ?? ''));
   return new CnabError('invalid', `there is no command ${given}`, {
     suggestions: [near === undefined ? 'see: cnab --help' : `did you mean: cnab ${near}`],
   });

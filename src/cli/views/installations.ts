@@ -1,7 +1,7 @@
 import type { Json } from '../../bundle/bundle.js';
 import type { DamagedRecord } from '../../claim/claim-store.js';
 import type { Installation } from '../../claim/claim.js';
-import { history, isUninstalled, lastModifying, lastRun, statusOf } from '../../claim/status.js';
+import { history, isInstalled, lastModifying, lastRun, statusOf } from '../../claim/status.js';
 import type { Target } from '../../claim/target.js';
 import { document, withoutAbsent, type View } from '../format.js';
 import { table } from '../table.js';
@@ -50,7 +50,7 @@ export function installationJson({ target, installation }: ListedInstallation): 
     revision: record?.claim.revision,
     action: record?.claim.action,
     status: record ? statusOf(record) : 'unknown',
-    installed: lastModifying(installation) !== undefined && !isUninstalled(installation),
+    installed: isInstalled(installation),
     modified: modifiedOf(installation),
   });
 }
