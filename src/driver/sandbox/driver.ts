@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { sandboxTarget } from '../../claim/target-id.js';
 import type { Target } from '../../claim/target.js';
 import { CnabError } from '../../errors.js';
 import type { Clock } from '../clock.js';
@@ -10,6 +9,7 @@ import { notRunResult } from '../kubernetes/result.js';
 import type { DriverSettings } from '../settings.js';
 import { BUNDLE_FOLDER_ANNOTATION, bundleFolderProblem } from './namespaces/bundle-folder.js';
 import { probe } from './namespaces/probe.js';
+import { serverCommand } from './server-command.js';
 import { findOrStartServer } from './server-start.js';
 
 export interface SandboxDriverOptions {
@@ -20,8 +20,10 @@ export interface SandboxDriverOptions {
   readonly version: string;
   readonly platform: string;
   readonly uid: number;
-  /** Program and arguments, absolute paths, that run `server-entry`: `[node, lib/sandbox-server.cjs]`. */
-  readonly serverCommand: readonly string[];
+  /** Absolute path of node. */
+  readonly execPath: string;
+  /** Absent: that of `serverCommand(execPath)`. */
+  readonly serverCommand?: readonly string[];
 }
 
 /** For people, once per run. */
@@ -39,24 +41,26 @@ export async function createSandboxDriver(settings: DriverSettings, options: San
 class SandboxDriver implements Driver {
   readonly #inner: KubernetesDriver;
 
-  constructor(settings: DriverSettings, { home, clock, version, serverCommand }: SandboxDriverOptions) {
+  constructor(settings: DriverSettings, { home, clock, version, ...options }: SandboxDriverOptions) {
+    const start = {
+      folder: join(home, 'sandbox'),
+      version,
+      serverCommand: options.serverCommand ?? serverCommand(options.execPath),
+    };
     this.#inner = new KubernetesDriver({
       settings: sandboxSettings(settings),
       clock,
       annotationsOf: ({ bundleFolder }) =>
         bundleFolder === undefined ? {} : { [BUNDLE_FOLDER_ANNOTATION]: bundleFolder },
       connect: async (signal) => {
-        const { port, token } = await findOrStartServer(
-          { folder: join(home, 'sandbox'), version, serverCommand },
-          signal,
-        );
+        const { port, token } = await findOrStartServer(start, signal);
         return plainConnection({ server: `http://127.0.0.1:${port}`, token, namespace: 'default', context: 'sandbox' });
       },
     });
   }
 
   target(): Promise<Target> {
-    return Promise.resolve(sandboxTarget());
+    return Promise.resolve({ id: 'sandbox', driver: 'sandbox', label: 'sandbox' });
   }
 
   /** The bundle's folder stands for an image of either kind. */

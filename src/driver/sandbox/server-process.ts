@@ -22,7 +22,7 @@ export interface ServerProcessOptions {
 }
 
 /** How long a server without work waits for more. */
-const IDLE_MS = 10_000;
+const IDLE_MS = 5_000;
 /** A look that notices the first request after the record is gone. */
 const LINGER_MS = 500;
 const TMPFS = 0x01021994;

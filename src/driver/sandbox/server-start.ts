@@ -8,7 +8,7 @@ export interface ServerStartOptions {
   /** `<home>/sandbox`; made with 0700. */
   readonly folder: string;
   readonly version: string;
-  /** Program and arguments that run `server-entry`, as absolute paths; folder and version are added. */
+  /** Of `serverCommand`: program and arguments, as absolute paths; folder and version are added. */
   readonly serverCommand: readonly string[];
 }
 

@@ -61,16 +61,16 @@ export async function readHostLayout(): Promise<HostLayout> {
     Promise.all(READ_ONLY.map((name) => look(`/proc/${name}`))),
     readFile('/proc/self/mountinfo', 'utf8'),
   ]);
+  const certificateFiles = await Promise.all(
+    certificates.flatMap((entry) => (entry?.kind === 'file' ? [content(entry.path)] : [])),
+  );
   const shown = [...programs, ...publicFolders];
   return {
     folders: shown.flatMap((entry) => (entry?.kind === 'folder' ? [entry.path] : [])),
     links: [...shown, ...certificates].flatMap((entry) =>
       entry?.to === undefined ? [] : [{ path: entry.path, to: entry.to }],
     ),
-    files: [
-      ...files,
-      ...(await Promise.all(certificates.map((entry) => (entry?.kind === 'file' ? content(entry.path) : undefined)))),
-    ].flatMap((file) => file ?? []),
+    files: [...files, ...certificateFiles].flatMap((file) => file ?? []),
     hidden: hidden.flatMap((entry) =>
       entry === undefined ? [] : [{ path: entry.path, kind: entry.kind === 'folder' ? 'folder' : 'file' }],
     ),
