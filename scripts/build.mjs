@@ -4,12 +4,13 @@
 // that a command that does not use one never reads it: they are loaded at their first import(), and our own code stays
 // in a single file, so that no class exists twice.
 import { build } from 'esbuild';
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const lib = join(root, 'lib');
+// Made beside the real one and put in its place at the end, so that a build that fails leaves what is there.
+const lib = join(root, 'node_modules/.cache/cnab-lib');
 const sources = readdirSync(join(root, 'src'), { recursive: true }).map(String).sort();
 
 /** The names that src takes from the cluster client as values; types cost nothing. */
@@ -27,7 +28,6 @@ function valuesOf(library) {
   return [...new Set(names)].sort();
 }
 
-const clusterClient = valuesOf('@kubernetes/client-node');
 const vendors = {
   // ajv-formats builds code with ajv's own classes, so both must come from one copy.
   ajv: `const ajv = require('ajv'); ajv.__formats = require('ajv-formats'); module.exports = ajv;`,
@@ -36,8 +36,7 @@ const vendors = {
   'jsonc-parser': `export * from 'jsonc-parser';`,
   // What Node gives an ES module as the default import of a CommonJS file is module.exports.
   ora: `module.exports = require('ora').default;`,
-  '@kubernetes/client-node':
-    clusterClient.length > 0 ? `export { ${clusterClient.join(', ')} } from '@kubernetes/client-node';` : '',
+  '@kubernetes/client-node': `export { ${valuesOf('@kubernetes/client-node').join(', ')} } from '@kubernetes/client-node';`,
 };
 const fileOf = (library) => `./${library.replace(/^@/, '').replace('/', '-')}.cjs`;
 
@@ -91,15 +90,10 @@ const leanFramework = {
 const lean = {
   name: 'lean-cluster-client',
   setup(builder) {
-    // The generated API classes have no side effects, but their package does not say so.
-    builder.onResolve({ filter: /\/gen\/|^\.\/gen/ }, async (args) => {
-      if (args.pluginData === 'seen' || !args.importer.includes('client-node')) return undefined;
-      const found = await builder.resolve(args.path, {
-        resolveDir: args.resolveDir,
-        kind: args.kind,
-        importer: args.importer,
-        pluginData: 'seen',
-      });
+    // No file of the client does anything when it is imported, but its package does not say so.
+    builder.onResolve({ filter: /^\./ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
+      if (pluginData === 'resolved' || !importer.includes('client-node')) return undefined;
+      const found = await builder.resolve(path, { resolveDir, kind, importer, pluginData: 'resolved' });
       return { ...found, sideEffects: false };
     });
     // node-fetch 2 brings its own URL with 250 KB of tables; Node has had one for years.
@@ -109,6 +103,17 @@ const lean = {
     }));
   },
 };
+
+async function program(entry, file) {
+  await build({
+    ...common,
+    entryPoints: [join(root, entry)],
+    outfile: join(lib, file),
+    plugins: [apart, leanFramework],
+    // Only asked for when the framework meets TypeScript, which lib/ has none of.
+    external: ['typescript', 'ts-node', 'tsx'],
+  });
+}
 
 async function bundle(library, contents) {
   if (contents === '') return;
@@ -129,14 +134,9 @@ rmSync(lib, { recursive: true, force: true });
 mkdirSync(lib, { recursive: true });
 // package.json says "module" for src and bin; lib/*.cjs says otherwise by its ending.
 await Promise.all([
-  build({
-    ...common,
-    entryPoints: [join(root, 'src/main.ts')],
-    outfile: join(lib, 'main.cjs'),
-    plugins: [apart, leanFramework],
-    // Only asked for when the framework meets TypeScript, which lib/ has none of.
-    external: ['typescript', 'ts-node', 'tsx'],
-  }),
+  program('src/main.ts', 'main.cjs'),
+  // The sandbox's API server is a process of its own, which outlives the command.
+  program('src/driver/sandbox/server-entry.ts', 'sandbox-server.cjs'),
   ...Object.entries(vendors).map(([library, contents]) => bundle(library, contents)),
 ]);
 
@@ -145,3 +145,5 @@ if (new Set(scripts.map((file) => basename(file))).size !== scripts.length) {
   throw new Error(`two shell scripts in src share a name: ${scripts.join(', ')}`);
 }
 for (const file of scripts) cpSync(join(root, 'src', file), join(lib, basename(file)));
+rmSync(join(root, 'lib'), { recursive: true, force: true });
+renameSync(lib, join(root, 'lib'));
