@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 // Made beside the real one and put in its place at the end, so that a build that fails leaves what is there.
-const lib = join(root, 'node_modules/.cache/cnab-lib');
+const lib = join(root, `node_modules/.cache/cnab-lib-${process.pid}`);
 const sources = readdirSync(join(root, 'src'), { recursive: true }).map(String).sort();
 
 /** The names that src takes from the cluster client as values; types cost nothing. */
@@ -107,7 +107,7 @@ const lean = {
 async function program(entry, file) {
   await build({
     ...common,
-    entryPoints: [join(root, entry)],
+    ...(typeof entry === 'string' ? { entryPoints: [join(root, entry)] } : { stdin: entry }),
     outfile: join(lib, file),
     plugins: [apart, leanFramework],
     // Only asked for when the framework meets TypeScript, which lib/ has none of.
@@ -135,8 +135,16 @@ mkdirSync(lib, { recursive: true });
 // package.json says "module" for src and bin; lib/*.cjs says otherwise by its ending.
 await Promise.all([
   program('src/main.ts', 'main.cjs'),
-  // The sandbox's API server is a process of its own, which outlives the command.
-  program('src/driver/sandbox/server-entry.ts', 'sandbox-server.cjs'),
+  // The sandbox's API server, a program of its own that outlives the command: it starts without the framework.
+  program(
+    {
+      contents: `import { runServerProgram } from './src/driver/sandbox/server-program.ts';
+        void runServerProgram(process, process.argv.slice(2));`,
+      resolveDir: root,
+      sourcefile: 'sandbox-server.ts',
+    },
+    'sandbox-server.cjs',
+  ),
   ...Object.entries(vendors).map(([library, contents]) => bundle(library, contents)),
 ]);
 
