@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { withinCleanUp } from './clean-up.js';
 import { INVOCATION_CONTAINER } from './names.js';
-import { isTerminating, joined, sidecarStatus } from './pod-status.js';
+import { isFinished, isTerminating, joined, sidecarStatus } from './pod-status.js';
 import type { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
 import { deletePod } from './stop.js';
@@ -53,7 +53,7 @@ export async function collect(options: CollectOptions): Promise<Collected> {
     const next = await until(view, clock, signal, () => {
       const waited = clock.now() - began;
       if (outputsDone(streams, view)) outputsAt ??= clock.now();
-      if (outputsAt !== undefined && (streams.logDone || clock.now() - outputsAt >= LOG_TAIL_MS)) return 'done';
+      if (outputsAt !== undefined && (logDone(streams, view) || clock.now() - outputsAt >= LOG_TAIL_MS)) return 'done';
       if (!rescued && !assembler.mainEnded && outputsAt === undefined && waited >= patience(view.pod)) return 'rescue';
       return waited >= options.holdTimeMs + MARGIN_MS ? 'done' : undefined;
     });
@@ -73,6 +73,11 @@ function outputsDone(streams: RunStreams, view: RunView): boolean {
   if (streams.outputsDone) return true;
   const sidecar = view.pod === undefined ? undefined : sidecarStatus(view.pod);
   return !streams.outputsOpen && (view.podGone || sidecar?.state?.running === undefined);
+}
+
+/** A container that never ran has no log, and its status would have said so by now. */
+function logDone(streams: RunStreams, view: RunView): boolean {
+  return streams.logDone || (!streams.logOpen && (view.podGone || (view.pod !== undefined && isFinished(view.pod))));
 }
 
 function unfinished(next: 'done' | undefined): string {

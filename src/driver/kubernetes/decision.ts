@@ -2,7 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { invocationStatus, isTerminating, hasStarted } from './pod-status.js';
 import { podVerdict, vanishedVerdict, type PodOutcome } from './pod-verdict.js';
 import type { RunView } from './run-view.js';
-import { jobStartProblem, podStartProblem, type StartProblem } from './start-problem.js';
+import { jobStartProblem, podStartProblem, pullInProgress, type StartProblem } from './start-problem.js';
 
 /** What the state of the cluster means for the run. */
 export type Decision =
@@ -36,14 +36,14 @@ export function decide(view: RunView, times: DecisionTimes): Decision | undefine
     return { kind: 'verdict', outcome: vanishedVerdict(why, view.history) };
   }
   if (hasStarted(invocationStatus(pod)) || isTerminating(pod)) return undefined;
-  return decideOnProblem(podStartProblem(pod, view.podEvents), times);
+  return decideOnProblem(view, podStartProblem(pod, view.podEvents), times);
 }
 
 /** Why the run is waiting, for the progress line; undefined when there is nothing to say. */
 export function waitingFor(view: RunView): string | undefined {
   const { pod } = view;
-  const problem = pod === undefined ? jobStartProblem(view.jobEvents) : podStartProblem(pod, view.podEvents);
-  return problem?.message;
+  if (pod === undefined) return jobStartProblem(view.jobEvents)?.message;
+  return podStartProblem(pod, view.podEvents)?.message ?? pullInProgress(view.podEvents);
 }
 
 function decideWithoutPod(view: RunView, times: DecisionTimes): Decision | undefined {
@@ -53,15 +53,15 @@ function decideWithoutPod(view: RunView, times: DecisionTimes): Decision | undef
   if (view.jobFailure !== undefined) {
     return { kind: 'not-started', message: `the Job failed before it had a pod: ${view.jobFailure}` };
   }
-  return decideOnProblem(jobStartProblem(view.jobEvents), times);
+  return decideOnProblem(view, jobStartProblem(view.jobEvents), times);
 }
 
-function decideOnProblem(problem: StartProblem | undefined, times: DecisionTimes): Decision | undefined {
+function decideOnProblem(view: RunView, problem: StartProblem | undefined, times: DecisionTimes): Decision | undefined {
   if (problem?.kind === 'restricted') return { kind: 'restricted', message: problem.message };
   if (problem?.kind === 'never') return { kind: 'not-started', message: problem.message };
   const { now, posted, startTimeoutMs } = times;
   if (startTimeoutMs === 0 || now - posted < startTimeoutMs) return undefined;
-  const why = problem?.message ?? 'the cluster gives no reason';
+  const why = waitingFor(view) ?? 'the cluster gives no reason';
   return { kind: 'not-started', message: `the bundle did not start within ${startTimeoutMs / 1000} s: ${why}` };
 }
 

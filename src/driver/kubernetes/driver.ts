@@ -13,7 +13,8 @@ import { JobRun } from './job-run.js';
 import { isAbort } from './kubernetes-error.js';
 import { jobName } from './names.js';
 import { Observer } from './observer.js';
-import { notRunResult, stopError } from './result.js';
+import { checkRights } from './rights.js';
+import { notRunResult, stopError, stopReasonOf } from './result.js';
 import { RunView } from './run-view.js';
 import { podShape } from './security.js';
 import { submit } from './submit.js';
@@ -39,8 +40,13 @@ export class KubernetesDriver implements Driver {
   }
 
   async target(signal: AbortSignal): Promise<Target> {
-    const { api, place } = await this.#open(signal);
-    return kubernetesTarget(api.connection, place);
+    try {
+      const { api, place } = await this.#open(signal);
+      return kubernetesTarget(api.connection, place);
+    } catch (error) {
+      if (isAbort(error) && signal.aborted) throw stopError(stopReasonOf(signal), 'nothing was run');
+      throw error;
+    }
   }
 
   handles(imageType: string): boolean {
@@ -67,8 +73,9 @@ export class KubernetesDriver implements Driver {
       throw new Error('a refused pod was asked for a third time');
     } catch (error) {
       if (isAbort(error) && io.signal.aborted) {
-        const stop = stopError(io.signal.reason as never, `${operation.action} was stopped before anything ran`);
-        return notRunResult(stop, 'canceled');
+        const reason = stopReasonOf(io.signal);
+        const error = stopError(reason, `${operation.action} was stopped before anything ran`);
+        return notRunResult(error, reason.kind === 'timeout' ? 'failed' : 'canceled');
       }
       if (error instanceof CnabError) return notRunResult(error, 'failed');
       throw error;
@@ -99,7 +106,7 @@ export class KubernetesDriver implements Driver {
     const onTrouble = (detail: string): void => io.onProgress({ phase: 'waiting', detail });
     const observer = new Observer({ api, namespace, runId: operation.runId, job: name, view, onTrouble });
     try {
-      await observer.start(io.signal);
+      await Promise.all([observer.start(io.signal), checkRights(api, namespace, io.signal)]);
       await io.onState({ namespace, job: name });
       const labels = runLabels(operation, settings);
       const submitted = await submit({ api, namespace, job, inputs, labels, view, signal: io.signal });

@@ -23,7 +23,6 @@ export function environmentProblems(variables: readonly EnvironmentVariable[]): 
     total += bytes + 1;
     if (name === '') say('has no name');
     else if (name.includes('=')) say('has a "=" in its name');
-    // eslint-disable-next-line no-control-regex
     else if (!/^[\x20-\x7e]+$/.test(name)) say('has control or non-ASCII characters in its name');
     if (names.has(name)) say('is set twice');
     names.add(name);

@@ -7,10 +7,10 @@ import { deleteJob } from './clean-up.js';
 import { collect, type Collected } from './collect.js';
 import { decide, type Decision } from './decision.js';
 import type { Observer } from './observer.js';
-import { vanishedVerdict, type PodOutcome } from './pod-verdict.js';
+import { vanishedVerdict, type PodHistory, type PodOutcome } from './pod-verdict.js';
 import { collecting, progressOf } from './progress.js';
 import type { JobReference } from './resources.js';
-import { buildResult } from './result.js';
+import { buildResult, stopReasonOf } from './result.js';
 import { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
 import { outputLimits } from './sidecar.js';
@@ -75,11 +75,11 @@ export class JobRun {
         await this.#remove();
         return 'restricted';
       }
-      const outcome = outcomeOf(ending);
+      const outcome = outcomeOf(ending, view.history);
       const collected = await this.#collect(ending, outcome, stopped);
       await this.#streams.stop();
       const assembly = await this.#assembler.finish();
-      const cut = collected.cut ? (io.signal.reason as StopReason) : undefined;
+      const cut = collected.cut ? stopReasonOf(io.signal) : undefined;
       // What may still be wanted stays: a run that goes on without us, and outputs that were not awaited.
       const keep = settings.keepJob || ending.kind === 'lost' || cut !== undefined || view.otherPods.length > 0;
       io.onProgress({ phase: 'cleaning-up' });
@@ -109,13 +109,18 @@ export class JobRun {
     await this.#savePod();
     const ending = await until(view, clock, io.signal, () => this.#look());
     if (ending !== undefined) return { ending };
-    return { ending: await this.#stopped(), stopped: io.signal.reason as StopReason };
+    const stopped = await this.#stop();
+    // What could not be stopped is not canceled: it goes on, and its outcome is unknown.
+    return stopped.kind === 'lost' ? { ending: stopped } : { ending: stopped, stopped: stopReasonOf(io.signal) };
   }
 
-  async #stopped(): Promise<Ending> {
+  async #stop(): Promise<Ending> {
     const { api, job, view, operation, settings } = this.#options;
     const { clock } = api;
-    this.#warnings.push(...(await stopRun(api, job, view, operation.runId, settings.gracePeriodMs)));
+    const failure = await stopRun(api, job, view, operation.runId, settings.gracePeriodMs);
+    if (failure !== undefined) {
+      return { kind: 'lost', message: `the run could not be stopped, and may go on as job ${job.name}: ${failure}` };
+    }
     if (view.pod === undefined) return { kind: 'not-started', message: 'the run was stopped' };
     const due = clock.now() + settings.gracePeriodMs + STOP_MARGIN_MS;
     const late = vanishedVerdict('it did not end within its grace period', view.history);
@@ -196,17 +201,14 @@ export class JobRun {
   }
 }
 
-function outcomeOf(ending: Ending): PodOutcome {
+function outcomeOf(ending: Ending, history: PodHistory): PodOutcome {
   switch (ending.kind) {
     case 'verdict':
       return ending.outcome;
-    case 'lost':
-      return {
-        status: 'unknown',
-        ran: 'unknown',
-        problem: { code: 'contact-lost', message: ending.message },
-        warnings: [],
-      };
+    case 'lost': {
+      const problem = { code: 'contact-lost', message: ending.message } as const;
+      return { status: 'unknown', ran: history.started ? 'yes' : 'unknown', problem, warnings: [] };
+    }
     case 'restricted':
     case 'not-started':
       return { status: 'failed', ran: 'no', problem: { code: 'unavailable', message: ending.message }, warnings: [] };

@@ -34,6 +34,8 @@ export class Observer {
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
   #lost: KubernetesError | undefined;
+  /** Since when the watch has been refused, and the poll as well. */
+  #refusedSince: number | undefined;
   #bug: { readonly thrown: unknown } | undefined;
 
   constructor(options: ObserverOptions) {
@@ -67,7 +69,6 @@ export class Observer {
     const { api, namespace, view, onTrouble } = this.#options;
     const { signal } = this.#stop;
     let listed = false;
-    let refusedSince: number | undefined;
     while (!signal.aborted) {
       try {
         const pods = watchList<V1Pod>(api, resource.pods(namespace), {
@@ -79,7 +80,7 @@ export class Observer {
           },
         });
         for await (const event of pods) {
-          refusedSince = undefined;
+          this.#refusedSince = undefined;
           if (event.type === 'LISTED') view.seePods(event.objects);
           else view.seePod(event.object, event.type === 'DELETED');
           if (!listed) onListed();
@@ -91,8 +92,8 @@ export class Observer {
         if (!(error instanceof KubernetesError)) return this.#fail(error);
         // 401 in the middle of a run: somebody may log in again, and the watch goes on.
         const now = api.clock.now();
-        refusedSince ??= now;
-        if (error.transient || now - refusedSince >= CONTACT_PATIENCE_MS) {
+        this.#refusedSince ??= now;
+        if (error.transient || now - this.#refusedSince >= CONTACT_PATIENCE_MS) {
           this.#lost = error;
           view.wake();
           return;
@@ -128,6 +129,8 @@ export class Observer {
     if (jobUid === undefined) return;
     const once = { signal, attempts: 1 };
     const pods = await api.list<V1Pod>(resource.pods(namespace), { ...this.#selection(), attempts: 1 });
+    // Where watching is forbidden and listing is not, the poll carries the run.
+    this.#refusedSince = undefined;
     view.seePods(pods.items);
     if (hasStarted(this.#invocation())) return;
     const pod = view.pod?.metadata?.uid;

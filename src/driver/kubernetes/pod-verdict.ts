@@ -1,6 +1,6 @@
 import type { V1ContainerStateTerminated, V1Pod } from '@kubernetes/client-node';
 import type { ErrorCode } from '../../errors.js';
-import { invocationStatus, isFinished, isRunning, isStartFailure, joined } from './pod-status.js';
+import { invocationStatus, isFinished, isRunning, isStartFailure, isTerminating, joined } from './pod-status.js';
 
 /** How the run tool ended, as far as the pod's status knows. */
 export interface PodOutcome {
@@ -43,6 +43,7 @@ function verdictOnTermination(terminated: V1ContainerStateTerminated, pod: V1Pod
   const { exitCode, reason, message } = terminated;
   if (isStartFailure(terminated)) return notRun(`the run tool could not be started: ${startFailure(message)}`);
   if (reason === 'ContainerStatusUnknown') {
+    if (wasNeverCreated(pod, history)) return notRun('the pod was deleted before the invocation started');
     return unknown(joined(pod.status?.reason, pod.status?.message) || joined(reason, message), history);
   }
   if (exitCode === 0) {
@@ -61,6 +62,15 @@ function verdictOnTermination(terminated: V1ContainerStateTerminated, pod: V1Pod
   };
 }
 
+/**
+ * A kubelet gives this status also to a container of a deleted pod that it never made (seen on a kubelet: a stop while the
+ * image was pulled). It has neither id nor image then; with either, or without a deletion, it may have run.
+ */
+function wasNeverCreated(pod: V1Pod, history: PodHistory): boolean {
+  const status = invocationStatus(pod);
+  return isTerminating(pod) && !history.started && !status?.containerID && !status?.imageID;
+}
+
 /** One sentence on an exit code other than 0, with what the pod knows about its cause. */
 function failure(terminated: V1ContainerStateTerminated, pod: V1Pod): string {
   const { exitCode, reason } = terminated;
@@ -74,6 +84,7 @@ function failure(terminated: V1ContainerStateTerminated, pod: V1Pod): string {
   );
   if (disruption !== undefined)
     return `${what}: its pod was disrupted (${joined(disruption.reason, disruption.message)})`;
+  if (isTerminating(pod)) return `${what}: its pod was being deleted by someone else`;
   if (exitCode === 137) return `${what}: it was killed (SIGKILL)`;
   if (exitCode === 143) return `${what}: it was stopped (SIGTERM)`;
   return what;

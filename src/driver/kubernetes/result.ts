@@ -53,6 +53,13 @@ export function stopError(reason: StopReason, what: string, suggestions: readonl
   return new CnabError('interrupted', `interrupted by ${reason.signal}: ${what}`, { suggestions });
 }
 
+/** What the signal was aborted with; a caller that gives no reason has its user's interrupt in mind. */
+export function stopReasonOf(signal: AbortSignal): StopReason {
+  const reason: unknown = signal.reason;
+  const isReason = typeof reason === 'object' && reason !== null && 'kind' in reason;
+  return isReason ? (reason as StopReason) : { kind: 'signal', signal: 'SIGINT' };
+}
+
 /** A stop before the verdict is what the user asked for, whatever exit code the run tool made of it. */
 function statusOf({ outcome, stopped }: RunEnd): OperationResult['status'] {
   if (stopped === undefined) return outcome.status;

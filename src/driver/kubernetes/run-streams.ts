@@ -2,7 +2,6 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { Assembler } from '../../frame/assemble.js';
 import type { KubernetesApi } from './api.js';
 import { LogReader, type LogSource } from './log-reader.js';
-import { LogTail } from './log-tail.js';
 import { INVOCATION_CONTAINER, OUTPUTS_CONTAINER } from './names.js';
 import { readOutputs } from './outputs-reader.js';
 import { hasStarted, invocationStatus, isFinished, sidecarStatus } from './pod-status.js';
@@ -58,6 +57,11 @@ export class RunStreams {
   /** Why the outputs are not complete; undefined when they are, or the reading has not ended. */
   get outputsReason(): string | undefined {
     return this.#outputs.state === 'done' ? this.#outputs.value : undefined;
+  }
+
+  /** The bundle's log is being read, or was. */
+  get logOpen(): boolean {
+    return this.#log.state !== 'idle';
   }
 
   get logDone(): boolean {
@@ -124,7 +128,6 @@ export class RunStreams {
 
   async #readLog(pod: V1Pod): Promise<void> {
     const { api, onLog } = this.#options;
-    const tail = new LogTail(api.clock, onLog);
     let value = false;
     try {
       const reader = new LogReader(api, {
@@ -132,11 +135,9 @@ export class RunStreams {
         signal: this.#stop.signal,
         ended: this.#invocationEnded.signal,
         resume: 'exact',
-        onBytes: tail.write,
+        onBytes: onLog,
       });
-      const reading = reader.run();
-      void tail.hurry(reader, this.#invocationEnded.signal, reading);
-      const end = await reading;
+      const end = await reader.run();
       value = end.kind === 'ended' && end.gaps === 0;
     } finally {
       this.#log = { state: 'done', value };

@@ -72,25 +72,36 @@ function waitingProblem(
     case 'ErrImagePull':
     case 'ImagePullBackOff':
     case 'RegistryUnavailable':
-    case 'SignatureValidationFailed': {
-      // The back-off's message says less than the error before it, which the events keep.
-      const told = [
-        waiting?.message,
-        lastMessage(events, (event) => event.reason === 'Failed' && /pull/i.test(event.message ?? '')),
-      ];
-      const permanent = told.find((message) => message !== undefined && isPermanentPullError(message, image));
-      const message = `the image ${image} of ${what} cannot be pulled: ${permanent ?? pullWords(told) ?? reason}`;
-      return { kind: permanent === undefined ? 'wait' : 'never', message };
-    }
+    case 'SignatureValidationFailed':
+      return pullProblem(image, what, [waiting?.message, failedPull(image, events)]);
     case 'CreateContainerConfigError':
     case 'CreateContainerError':
     case 'RunContainerError': {
       const message = `${what} cannot be created: ${joined(reason, waiting?.message)}`;
       return { kind: isPermanentConfigError(waiting?.message ?? '') ? 'never' : 'wait', message };
     }
-    default:
-      return undefined;
+    default: {
+      // Beside a native sidecar the status says PodInitializing for up to 15 s after a failed pull (seen on a kubelet).
+      const failed = failedPull(image, events);
+      return failed === undefined ? undefined : pullProblem(image, what, [failed]);
+    }
   }
+}
+
+/** The back-off's message says less than the error before it, which the events keep. */
+function pullProblem(image: string, what: string, told: readonly (string | undefined)[]): StartProblem {
+  const permanent = told.find((message) => message !== undefined && isPermanentPullError(message, image));
+  const message = `the image ${image} of ${what} cannot be pulled: ${permanent ?? pullWords(told) ?? 'no reason was given'}`;
+  return { kind: permanent === undefined ? 'wait' : 'never', message };
+}
+
+/** Why the last pull of the image failed; undefined when none did, or a later one succeeded. */
+function failedPull(image: string, events: readonly CoreV1Event[]): string | undefined {
+  if (events.some(({ reason, message }) => reason === 'Pulled' && message?.includes(`"${image}"`))) return undefined;
+  const start = `Failed to pull image "${image}": `;
+  return lastMessage(events, ({ reason, message }) => reason === 'Failed' && (message ?? '').startsWith(start))?.slice(
+    start.length,
+  );
 }
 
 /** The first message that is more than the kubelet's back-off note. */
@@ -148,6 +159,18 @@ function eventProblem(events: readonly CoreV1Event[]): StartProblem | undefined 
     /^(?:FailedMount|FailedAttachVolume|FailedCreatePodSandBox|FailedPostStartHook|FailedScheduling|NetworkNotReady)$/;
   const message = lastMessage(events, (event) => told.test(event.reason ?? ''));
   return message === undefined ? undefined : { kind: 'wait', message };
+}
+
+/** The kubelet tells of a pull in events only: `Pulling image "…"`, and `Successfully pulled image …` when it is over. */
+export function pullInProgress(events: readonly CoreV1Event[]): string | undefined {
+  const over = events
+    .filter(({ reason }) => reason === 'Pulled' || reason === 'Failed')
+    .map(({ message }) => message ?? '');
+  const pulls = events.filter(({ reason, message }) => {
+    const image = /^Pulling image ("[^"]*")$/.exec(message ?? '')?.[1];
+    return reason === 'Pulling' && image !== undefined && !over.some((told) => told.includes(image));
+  });
+  return lastMessage(pulls, () => true)?.replace(/^Pulling/, 'pulling');
 }
 
 /** Events are in no order; `lastTimestamp` is text in the API's answer, and RFC 3339 in UTC sorts as text. */

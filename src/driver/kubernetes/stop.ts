@@ -1,15 +1,15 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { KubernetesApi } from './api.js';
 import { isTimeUp, withinCleanUp } from './clean-up.js';
-import { KubernetesError } from './kubernetes-error.js';
+import { isForbidden, KubernetesError } from './kubernetes-error.js';
 import { LABEL } from './names.js';
 import { resource, type JobReference } from './resources.js';
 import type { RunView } from './run-view.js';
 
 /**
  * Stops a run that has no verdict yet. The pod goes first, with our own grace: deleting the Job would give the run tool
- * the pod's whole hold time (seen on a cluster). Where there is no pod yet, the Job goes, so that none comes; one that
- * came meanwhile is treated as the first. Resolves with what could not be done, as sentences.
+ * the pod's whole hold time (seen on a cluster). Where there is no pod yet, or it may not be deleted, the Job goes; a pod
+ * that came meanwhile is treated as the first. Resolves with why the cluster could not be told, undefined when it was.
  */
 export async function stopRun(
   api: KubernetesApi,
@@ -17,30 +17,29 @@ export async function stopRun(
   view: RunView,
   runId: string,
   graceMs: number,
-): Promise<string[]> {
+): Promise<string | undefined> {
   const { namespace, name, uid } = job;
+  const deleting = { doing: `delete job ${name} in namespace ${namespace}`, uid };
   try {
     await withinCleanUp(api.clock, async (signal) => {
+      const deleteJob = (): Promise<unknown> => api.delete(resource.job(namespace, name), { ...deleting, signal });
       if (view.pod === undefined) {
-        await api.delete(resource.job(namespace, name), {
-          doing: `delete job ${name} in namespace ${namespace}`,
-          uid,
-          signal,
-        });
+        await deleteJob();
         const query = { labelSelector: `${LABEL.run}=${runId}` };
-        const pods = await api.list<V1Pod>(resource.pods(namespace), {
-          doing: `list the pods of job ${name}`,
-          query,
-          signal,
-        });
+        const doing = `list the pods of job ${name}`;
+        const pods = await api.list<V1Pod>(resource.pods(namespace), { doing, query, signal });
         view.seePods(pods.items);
       }
-      if (view.pod !== undefined && !view.podGone) await deletePod(api, view.pod, graceMs, signal);
+      if (view.pod === undefined || view.podGone) return;
+      await deletePod(api, view.pod, graceMs, signal).catch((error: unknown) => {
+        if (!isForbidden(error)) throw error;
+        return deleteJob();
+      });
     });
-    return [];
+    return undefined;
   } catch (error) {
-    if (error instanceof KubernetesError) return [error.message];
-    if (isTimeUp(error)) return [`job ${name} could not be stopped: the cluster did not answer in time`];
+    if (error instanceof KubernetesError) return error.message;
+    if (isTimeUp(error)) return 'the cluster did not answer in time';
     throw error;
   }
 }
