@@ -1,0 +1,3 @@
+module cnab-cli.test/cluster/operator
+
+go 1.19
