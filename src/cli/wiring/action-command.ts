@@ -53,7 +53,12 @@ export abstract class ActionCommand extends BaseCommand {
         signal: stop.signal,
         onStderr: (chunk) => void screen.log(chunk),
       });
-      const driver = await parts.openDriver(driverName, settings, { home: this.home, surroundings });
+      const driver = await parts.openDriver(driverName, settings, {
+        home: this.home,
+        surroundings,
+        version: this.config.version,
+        onPluginOutput: (chunk) => void screen.log(chunk),
+      });
       try {
         const { runAction } = await import('../../action/run-action.js');
         const outcome = await runAction(request, {

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import type { ClaimStore } from '../../claim/claim-store.js';
 import { systemClock, type Clock } from '../../driver/clock.js';
 import type { Driver } from '../../driver/driver.js';
@@ -6,10 +7,14 @@ import type { SignalSource } from '../signals.js';
 import type { Surroundings } from '../surroundings.js';
 import { openStore } from './open-store.js';
 
-/** What a driver is told of the process that uses it. */
+/** What a driver is told of the command that uses it. */
 export interface DriverPlace {
   readonly home: string;
   readonly surroundings: Surroundings;
+  /** Of cnab. */
+  readonly version: string;
+  /** What a kubeconfig's credential plugin says while it runs. */
+  readonly onPluginOutput: (chunk: Uint8Array) => void;
 }
 
 /** The collaborators of a command that acts; a test puts its own in place. */
@@ -17,7 +22,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly signals: SignalSource;
   readonly openStore: (home: string) => ClaimStore;
-  /** Rejects with CnabError `invalid` for a name that no driver has. */
+  /** Rejects with CnabError: `invalid` for a name that no driver has, `unavailable` where it is not to be had here. */
   readonly openDriver: (name: string, settings: DriverSettings, place: DriverPlace) => Promise<Driver>;
 }
 
@@ -25,6 +30,18 @@ export function processParts(): Parts {
   return { clock: systemClock, signals: process, openStore, openDriver };
 }
 
+/** The registry is read when a driver is needed: commands that need none do not pay for it. */
 async function openDriver(name: string, settings: DriverSettings, place: DriverPlace): Promise<Driver> {
-  throw new Error(name + String(settings) + String(place));
+  const { createDriver } = await import('../../driver/registry.js');
+  const { home, version, onPluginOutput, surroundings } = place;
+  const { env, cwd, stdin } = surroundings;
+  return createDriver(name, settings, {
+    ...{ env, cwd, home, version, onPluginOutput },
+    userHome: env['HOME'] ?? homedir(),
+    clock: systemClock,
+    platform: process.platform,
+    uid: process.getuid?.() ?? -1,
+    execPath: process.execPath,
+    interactive: stdin.isTTY === true,
+  });
 }

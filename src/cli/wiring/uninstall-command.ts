@@ -66,7 +66,8 @@ export abstract class UninstallCommand extends ActionCommand {
     const store = this.parts.openStore(this.home);
     if ((await store.targetsOf(name)).length === 0) return false;
     const { surroundings, home } = this;
-    const driver = await this.parts.openDriver(flags.driver ?? 'kubernetes', settingsOf(flags), { surroundings, home });
+    const place = { surroundings, home, version: this.config.version, onPluginOutput: () => undefined };
+    const driver = await this.parts.openDriver(flags.driver ?? 'kubernetes', settingsOf(flags), place);
     try {
       const target = await driver.target(new AbortController().signal);
       const installation = await store.on(target).read(name);
