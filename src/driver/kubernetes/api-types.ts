@@ -4,7 +4,7 @@ export interface CallOptions {
   /** For messages, an infinitive: `create job app-x in namespace y`. */
   readonly doing: string;
   readonly signal: AbortSignal;
-  /** One attempt, from credentials to the last byte of the answer; default 30 s. */
+  /** One attempt, from the connection to the last byte of the answer, without getting credentials; default 30 s. */
   readonly timeoutMs?: number;
   /** Attempts all in all, where the call may be tried again; default 5. */
   readonly attempts?: number;

@@ -1,4 +1,5 @@
 import type http from 'node:http';
+import type https from 'node:https';
 import { systemClock } from '../clock.js';
 import type { Clock } from '../clock.js';
 import { querySuffix } from './api-path.js';
@@ -7,7 +8,7 @@ import { readJson, refuseUnlessSuccess } from './answer.js';
 import type { AnswerContext } from './answer.js';
 import type { Connection } from './connection.js';
 import { withDeadline } from './deadline.js';
-import { isGone, isNotFound, KubernetesError, toKubernetesError } from './kubernetes-error.js';
+import { CredentialError, isGone, isNotFound, KubernetesError, toKubernetesError } from './kubernetes-error.js';
 import { ExchangeError, send } from './request.js';
 import type { HttpRequest } from './request.js';
 import { RETRY_IDEMPOTENT, RETRY_UNSENT, retrying } from './retry.js';
@@ -139,8 +140,9 @@ export class KubernetesApi {
    * `timeoutMs` ends with the headers; the caller watches over the body and must consume or destroy it.
    */
   async stream(path: string, options: CallOptions): Promise<http.IncomingMessage> {
-    return this.attempt('GET', options, async (signal) => {
-      const response = await send(this.connection, { method: 'GET', path: path + querySuffix(options.query), signal });
+    const request = { method: 'GET', path: path + querySuffix(options.query) } as const;
+    return this.attempt('GET', options, async (auth, signal) => {
+      const response = await send(this.connection.server, auth, { ...request, signal });
       await refuseUnlessSuccess(response, this.answerContext(options), signal);
       return response;
     });
@@ -166,8 +168,8 @@ export class KubernetesApi {
     const { clock, random } = this;
     const attempts = options.attempts ?? 5;
     return retrying({ clock, random, signal: options.signal, rule, attempts }, () =>
-      this.attempt(method, options, async (signal) => {
-        const response = await send(this.connection, { ...request, signal });
+      this.attempt(method, options, async (auth, signal) => {
+        const response = await send(this.connection.server, auth, { ...request, signal });
         const context = this.answerContext(options);
         await refuseUnlessSuccess(response, context, signal);
         const warnings = parseWarnings(response.headers.warning);
@@ -176,13 +178,18 @@ export class KubernetesApi {
     );
   }
 
-  /** One exchange within its time, with the errors translated; again at once after a 401 and after a stale socket. */
+  /** One exchange within its time, with credentials, with the errors translated; again at once after a 401 and after a stale socket. */
   private async attempt<T>(
     method: HttpRequest['method'],
     options: CallOptions,
-    exchange: (signal: AbortSignal) => Promise<T>,
+    exchange: (auth: https.RequestOptions, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const once = (): Promise<T> => withDeadline(this.clock, options.timeoutMs ?? 30_000, options.signal, exchange);
+    const once = async (): Promise<T> => {
+      // Outside of the time for the server: somebody may be logging in with a credential plugin.
+      const auth = await this.connection.requestOptions(options.signal);
+      const ms = options.timeoutMs ?? 30_000;
+      return withDeadline(this.clock, ms, options.signal, (signal) => exchange(auth, signal));
+    };
     try {
       try {
         return await once();
@@ -199,9 +206,12 @@ export class KubernetesApi {
 
   private translate(error: unknown, method: HttpRequest['method'], doing: string): unknown {
     const translated = toKubernetesError(error, doing, this.connection);
-    const unsure = method !== 'GET' && !(error instanceof ExchangeError && !error.sent);
-    if (!unsure || !(translated instanceof KubernetesError) || translated.statusCode !== undefined) return translated;
-    return translated.asMaybeApplied();
+    if (method === 'GET' || !(translated instanceof KubernetesError) || translated.statusCode !== undefined) {
+      return translated;
+    }
+    // Not so when no connection was made or there were no credentials; so when only the answer broke off.
+    const unsent = error instanceof ExchangeError ? !error.sent : error instanceof CredentialError;
+    return unsent ? translated : translated.asMaybeApplied();
   }
 
   private answerContext(options: CallOptions): AnswerContext {

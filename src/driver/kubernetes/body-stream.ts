@@ -5,7 +5,7 @@ import { wakeableSleep } from './wait.js';
 
 export interface BodyStreamOptions {
   readonly clock: Clock;
-  /** Ends the reading with its reason, or with an AbortError when that is no Error. */
+  /** Ends the reading, with an AbortError. */
   readonly signal: AbortSignal;
   /** Longest wait for a chunk, in milliseconds; default: none. */
   readonly idleMs?: number;
@@ -15,7 +15,7 @@ export interface BodyStreamOptions {
 
 /**
  * The chunks of an answer as they come. Only the waiting for a chunk counts as silence, not the time that the
- * consumer takes. Throws DeadlineError after too long a silence, the signal's reason, or the socket's error when the
+ * consumer takes. Throws DeadlineError after too long a silence, AbortError, or the socket's error when the
  * answer breaks off. The socket is destroyed when the reading is left before the end.
  */
 export async function* chunksOf(

@@ -1,10 +1,12 @@
 import type { Cluster, User } from '@kubernetes/client-node';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CnabError } from '../../errors.js';
 import type { Clock } from '../clock.js';
 import { readExecPlugin } from './exec-plugin.js';
+import { impersonationOf } from './impersonation.js';
 import { findInCluster } from './in-cluster.js';
-import { isRecord } from './kubeconfig-file.js';
+import { isRecord, textOf } from './kubeconfig-file.js';
 import { selectContext } from './kubeconfig.js';
 import type { KubeconfigSource, SelectedContext } from './kubeconfig.js';
 import { parseProxyUrl, proxyFromEnvironment } from './proxy.js';
@@ -41,7 +43,7 @@ export async function readClientConfig(
   clock: Clock,
   closing: AbortSignal,
 ): Promise<ClientConfig> {
-  const selected = await selectContext(source);
+  const selected = await selectContextOf(source);
   if (selected !== undefined) return fromKubeconfig(source, selected, clock, closing);
   if (source.context === undefined) {
     const pod = await findInCluster(source.env, source.inClusterRoot);
@@ -70,15 +72,15 @@ export async function readClientConfig(
   );
 }
 
-function fromKubeconfig(
+async function fromKubeconfig(
   source: ClientConfigSource,
   selected: SelectedContext,
   clock: Clock,
   closing: AbortSignal,
-): ClientConfig {
+): Promise<ClientConfig> {
   const { cluster, server } = readCluster(selected);
   const proxy = proxyOf(source, selected, server);
-  const provider = providerOf(source, selected, server, clock, closing);
+  const provider = await providerOf(source, selected, server, clock, closing);
   return {
     cluster: { ...cluster, ...(proxy?.protocol.startsWith('socks') === true ? { proxyUrl: proxy.href } : {}) },
     user: readUser(selected, provider),
@@ -95,7 +97,7 @@ function readCluster(selected: SelectedContext): { readonly cluster: Cluster; re
   const { cluster, clusterName: name } = selected;
   const wrong = (what: string): CnabError =>
     new CnabError('invalid', `cluster "${name}" of context "${selected.name}" (${selected.file}) ${what}`);
-  const address = text(cluster, 'server');
+  const address = textOf(cluster, 'server');
   if (address === undefined) throw wrong('has no server');
   let server: URL;
   try {
@@ -106,8 +108,8 @@ function readCluster(selected: SelectedContext): { readonly cluster: Cluster; re
   if (server.protocol !== 'https:' && server.protocol !== 'http:') throw wrong('has a server that is no http(s) URL');
   if (server.username !== '' || server.password !== '') throw wrong('has credentials in its server URL');
   const caData = pem(cluster, 'certificate-authority-data', wrong);
-  const caFile = text(cluster, 'certificate-authority');
-  const tlsServerName = text(cluster, 'tls-server-name');
+  const caFile = textOf(cluster, 'certificate-authority');
+  const tlsServerName = textOf(cluster, 'tls-server-name');
   return {
     server,
     cluster: {
@@ -131,98 +133,77 @@ function readUser(selected: SelectedContext, provider: CredentialProvider | unde
     );
   const certData = pem(user, 'client-certificate-data', wrong);
   const keyData = pem(user, 'client-key-data', wrong);
-  const certFile = text(user, 'client-certificate');
-  const keyFile = text(user, 'client-key');
-  const token = text(user, 'token')?.trim();
-  const username = text(user, 'username');
+  const certFile = textOf(user, 'client-certificate');
+  const keyFile = textOf(user, 'client-key');
+  const token = textOf(user, 'token')?.trim();
+  const username = textOf(user, 'username');
   const authProvider = user['auth-provider'];
   return {
     name: selected.userName ?? 'anonymous',
     ...(certData !== undefined ? { certData } : certFile !== undefined ? { certFile } : {}),
     ...(keyData !== undefined ? { keyData } : keyFile !== undefined ? { keyFile } : {}),
     ...(token === undefined || provider !== undefined ? {} : { token }),
-    ...(username === undefined ? {} : { username, password: text(user, 'password') ?? '' }),
+    ...(username === undefined ? {} : { username, password: textOf(user, 'password') ?? '' }),
     ...(isRecord(authProvider) && provider === undefined ? { authProvider } : {}),
   };
 }
 
-function providerOf(
+async function providerOf(
   source: ClientConfigSource,
   selected: SelectedContext,
   server: URL,
   clock: Clock,
   closing: AbortSignal,
-): CredentialProvider | undefined {
+): Promise<CredentialProvider | undefined> {
   const { user, cluster } = selected;
-  const tokenFile = text(user, 'tokenFile') ?? text(user, 'token-file');
-  if (tokenFile !== undefined) return tokenFileProvider(tokenFile, text(user, 'token')?.trim(), clock);
+  const tokenFile = textOf(user, 'tokenFile') ?? textOf(user, 'token-file');
+  if (tokenFile !== undefined) return tokenFileProvider(tokenFile, textOf(user, 'token')?.trim(), clock);
   // A static token wins over a plugin (client-go, transport/round_trippers.go).
-  if (user['exec'] === undefined || user['exec'] === null || text(user, 'token') !== undefined) return undefined;
+  if (user['exec'] === undefined || user['exec'] === null || textOf(user, 'token') !== undefined) return undefined;
   const userName = selected.userName ?? '';
+  const plugin = readExecPlugin(user['exec'], userName, selected.userFolder);
   const interactive = source.interactive === true;
   const run = {
     env: source.env,
-    cluster: { ...cluster, server: server.href.replace(/\/+$/, ''), config: pluginConfig(cluster) },
+    cluster: plugin.provideClusterInfo ? await pluginCluster(cluster, server) : {},
     user: userName,
     interactive,
     timeoutMs: source.pluginTimeoutMs ?? (interactive ? INTERACTIVE_PLUGIN_MS : PLUGIN_MS),
     signal: closing,
     ...(source.onPluginOutput === undefined ? {} : { onOutput: source.onPluginOutput }),
   };
-  return pluginProvider(readExecPlugin(user['exec'], userName, selected.userFolder), run, clock);
+  return pluginProvider(plugin, run, clock);
 }
 
-/** client-go hands the plugin what the cluster's extension of this name holds. */
-function pluginConfig(cluster: Readonly<Record<string, unknown>>): unknown {
+/** `spec.cluster` of an ExecCredential; the CA always as data, as client-go gives it (rest/exec.go). */
+async function pluginCluster(
+  cluster: Readonly<Record<string, unknown>>,
+  server: URL,
+): Promise<Record<string, unknown>> {
+  const info: Record<string, unknown> = { server: server.href.replace(/\/+$/, '') };
+  for (const key of ['tls-server-name', 'insecure-skip-tls-verify', 'certificate-authority-data', 'proxy-url']) {
+    if (cluster[key] !== undefined) info[key] = cluster[key];
+  }
+  const caFile = textOf(cluster, 'certificate-authority');
+  if (info['certificate-authority-data'] === undefined && caFile !== undefined) {
+    // A file that is not there is told by the connection, which needs it too.
+    const ca = await readFile(caFile).catch(() => undefined);
+    if (ca !== undefined) info['certificate-authority-data'] = ca.toString('base64');
+  }
   const { extensions } = cluster;
-  if (!Array.isArray(extensions)) return undefined;
-  const found = extensions.find(
-    (item: unknown) => isRecord(item) && item['name'] === 'client.authentication.k8s.io/exec',
-  ) as unknown;
-  return isRecord(found) ? found['extension'] : undefined;
+  const isForPlugin = (item: unknown): boolean =>
+    isRecord(item) && item['name'] === 'client.authentication.k8s.io/exec';
+  const found: unknown = Array.isArray(extensions) ? extensions.find(isForPlugin) : undefined;
+  if (isRecord(found)) info['config'] = found['extension'];
+  return info;
 }
 
 function proxyOf(source: ClientConfigSource, selected: SelectedContext, server: URL): URL | undefined {
-  const own = text(selected.cluster, 'proxy-url');
+  const own = textOf(selected.cluster, 'proxy-url');
   if (own !== undefined)
     return parseProxyUrl(own, `proxy-url of cluster "${selected.clusterName}" in ${selected.file}`);
   const proxy = proxyFromEnvironment(server, source.env);
   return proxy === undefined ? undefined : parseProxyUrl(proxy, 'the proxy in the environment');
-}
-
-/** Kubernetes docs, "User impersonation": header names and the encoding of the keys of `extra`. */
-function impersonationOf(selected: SelectedContext): Readonly<Record<string, string | string[]>> {
-  const { user } = selected;
-  const headers: Record<string, string | string[]> = {};
-  const add = (name: string, value: string | readonly string[] | undefined): void => {
-    if (value === undefined || value.length === 0) return;
-    headers[name] = typeof value === 'string' ? value : [...value];
-  };
-  add('impersonate-user', text(user, 'as'));
-  add('impersonate-uid', text(user, 'as-uid'));
-  add('impersonate-group', texts(user['as-groups']));
-  const extra = user['as-user-extra'];
-  for (const [key, value] of Object.entries(isRecord(extra) ? extra : {})) {
-    add(`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`, texts(value));
-  }
-  for (const value of Object.values(headers).flat()) {
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      throw new CnabError(
-        'invalid',
-        `user "${selected.userName ?? ''}" in ${selected.file} impersonates a name that no HTTP header can hold`,
-      );
-    }
-  }
-  return headers;
-}
-
-function texts(value: unknown): readonly string[] | undefined {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : undefined;
-}
-
-function text(record: Readonly<Record<string, unknown>>, key: string): string | undefined {
-  const value = record[key];
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function pem(
@@ -230,7 +211,7 @@ function pem(
   key: string,
   wrong: (what: string) => CnabError,
 ): string | undefined {
-  const value = text(record, key);
+  const value = textOf(record, key);
   if (value === undefined) return undefined;
   if (!Buffer.from(value, 'base64').includes('-----BEGIN ')) throw wrong(`has ${key} that is not PEM in base64`);
   return value;

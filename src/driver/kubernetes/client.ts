@@ -9,6 +9,7 @@ import type { Clock } from '../clock.js';
 import type { Connection } from './connection.js';
 import { readClientConfig } from './client-config.js';
 import type { ClientConfig } from './client-config.js';
+import { CredentialError } from './kubernetes-error.js';
 import { oneLine } from './network-error.js';
 import { proxyAgent } from './proxy-agent.js';
 import type { Proof } from './user-credentials.js';
@@ -114,7 +115,7 @@ class KubeconfigConnection implements Connection {
       return new CnabError('invalid', `cannot read ${file}, which the kubeconfig names (${code})`, { cause: error });
     }
     if (this.config.user.authProvider === undefined) return error;
-    return new CnabError('unavailable', `no credentials for user "${this.user ?? ''}": ${oneLine(error.message)}`, {
+    return new CredentialError(`no credentials for user "${this.user ?? ''}": ${oneLine(error.message)}`, {
       suggestions: ['Log in again.'],
       cause: error,
     });

@@ -10,9 +10,10 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Why the signal was aborted, as an Error: its reason may be any value. */
+/** What work ends with when its signal is aborted: AbortError whatever the reason, but a deadline is told as one. */
 export function abortErrorOf(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new AbortError(signal.reason);
+  const reason: unknown = signal.reason;
+  return reason instanceof DeadlineError || reason instanceof AbortError ? reason : new AbortError(reason);
 }
 
 /**

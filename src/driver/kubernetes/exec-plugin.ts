@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { CnabError } from '../../errors.js';
 import { isRecord } from './kubeconfig-file.js';
+import { CredentialError } from './kubernetes-error.js';
 import { oneLine } from './network-error.js';
 
 /** `users[].user.exec` of a kubeconfig (client.authentication.k8s.io). */
@@ -66,7 +67,7 @@ export function readExecPlugin(exec: unknown, user: string, folder: string): Exe
 }
 
 /**
- * Runs the plugin once. Rejects with CnabError `unavailable` when it is missing, fails, takes too long or says nothing
+ * Runs the plugin once. Rejects with CredentialError when it is missing, fails, takes too long or says nothing
  * usable: with what it wrote to stderr, never with what it wrote to stdout.
  */
 export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun): Promise<PluginCredential> {
@@ -193,13 +194,13 @@ function failure(
   stderr = '',
   suggestions: readonly string[] = [],
   cause?: unknown,
-): CnabError {
+): CredentialError {
   const said = stderr
     .split('\n')
     .map(oneLine)
     .filter((line) => line !== '')
     .slice(-10);
-  return new CnabError('unavailable', `no credentials for user "${run.user}": ${plugin.command} ${what}`, {
+  return new CredentialError(`no credentials for user "${run.user}": ${plugin.command} ${what}`, {
     details: said,
     suggestions: suggestions.flatMap((text) => text.split('\n')),
     ...(cause === undefined ? {} : { cause }),

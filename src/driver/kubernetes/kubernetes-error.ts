@@ -45,6 +45,13 @@ export class KubernetesError extends CnabError {
   }
 }
 
+/** Credentials could not be had, so nothing was asked. Time may heal it, but the user is not to be asked again at once. */
+export class CredentialError extends KubernetesError {
+  constructor(message: string, options: CnabErrorOptions = {}) {
+    super('unavailable', message, { ...options, transient: true });
+  }
+}
+
 export function isNotFound(error: unknown): boolean {
   return error instanceof KubernetesError && error.statusCode === 404;
 }

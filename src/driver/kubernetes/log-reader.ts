@@ -1,61 +1,17 @@
+import { messageOf } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { chunksOf } from './body-stream.js';
-import { abortErrorOf } from './deadline.js';
 import { AbortError, isAbort, KubernetesError, toKubernetesError } from './kubernetes-error.js';
 import { LogCursor } from './log-cursor.js';
 import type { LogPiece } from './log-cursor.js';
+import type { LogEnd, LogReaderOptions } from './log-reader-options.js';
 import { doingOf, isPodGone, isWaiting, openLog } from './log-request.js';
-import type { LogSource } from './log-request.js';
 import { pauseMs } from './retry.js';
 import { untilAborted, wakeableSleep } from './wait.js';
 
 export { readLog } from './log-request.js';
+export type { LogEnd, LogReaderEvent, LogReaderOptions } from './log-reader-options.js';
 export type { LogSource, ReadLogOptions } from './log-request.js';
-
-export interface LogReaderOptions {
-  readonly source: LogSource;
-  /** The consumer has what it wants, or the run is stopped: ends promptly with `stopped`. */
-  readonly signal: AbortSignal;
-  /**
-   * Aborted when the pod's status says that the container has terminated, or will never start: from then on the end
-   * of the stream is the end of the log. (A clean end alone proves nothing.)
-   */
-  readonly ended: AbortSignal;
-  /**
-   * `exact`: nothing twice, nothing lost, or a gap is told (the bundle's log).
-   * `overlap`: begins a few seconds earlier, at the start of a line; the consumer drops what it has (frames).
-   */
-  readonly resume: 'exact' | 'overlap';
-  /** Silence after which the connection is taken for dead; absent: silence is normal. */
-  readonly idleMs?: number;
-  /** Gives up after so long without contact; default 5 minutes. */
-  readonly patienceMs?: number;
-  /** Raw bytes in order, timestamps removed. Awaited. */
-  readonly onBytes: (chunk: Uint8Array) => void | Promise<void>;
-  /** Between two calls of onBytes: something may be missing here. Awaited. Only with `exact`. */
-  readonly onGap?: (reason: string) => void | Promise<void>;
-  readonly onEvent?: (event: LogReaderEvent) => void;
-}
-
-export type LogReaderEvent =
-  | { readonly kind: 'connected' }
-  /** Why the connection ended or could not be made; it is tried again after `pauseMs`. */
-  | { readonly kind: 'interrupted'; readonly reason: string; readonly pauseMs: number }
-  /** The container has not started, or the pod has no node yet. */
-  | { readonly kind: 'waiting'; readonly reason: string };
-
-export interface LogEnd {
-  /** `ended`: the container has terminated and its log was read to the end. `gone`: the pod is no longer there. */
-  readonly kind: 'ended' | 'gone' | 'stopped' | 'failed';
-  /** For `gone` and `failed`. */
-  readonly error?: KubernetesError;
-  /** Number of places where something may be missing. */
-  readonly gaps: number;
-  /** Bytes given to onBytes. */
-  readonly bytes: number;
-  /** Connections that were made. */
-  readonly connections: number;
-}
 
 /**
  * Silence after the container's end that is no longer waited out: the kubelet ends a follow only at its next look, up
@@ -166,7 +122,7 @@ export class LogReader {
     } catch (thrown) {
       if (thrown instanceof ConsumerError) throw thrown.cause;
       if (this.options.signal.aborted) throw new AbortError(this.options.signal.reason);
-      if (cut.signal.aborted) return { kind: 'cut', reason: abortErrorOf(cut.signal).message };
+      if (cut.signal.aborted) return { kind: 'cut', reason: messageOf(cut.signal.reason) };
       const error = toKubernetesError(thrown, doingOf(this.options.source), this.api.connection);
       if (!(error instanceof KubernetesError)) throw error;
       if (isWaiting(error)) return { kind: 'waiting', reason: error.serverMessage ?? error.message };

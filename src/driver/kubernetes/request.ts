@@ -1,6 +1,5 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { Connection } from './connection.js';
 import { abortErrorOf } from './deadline.js';
 import { isAbort } from './kubernetes-error.js';
 
@@ -30,23 +29,20 @@ export class ExchangeError extends Error {
 
 /**
  * One HTTP request up to the answer's headers, whatever the status. Redirects are not followed.
- * Rejects with AbortError, with CnabError when there are no credentials, else with ExchangeError.
- * The caller consumes or destroys the answer's body.
+ * Rejects with AbortError, else with ExchangeError. The caller consumes or destroys the answer's body.
  */
-export async function send(connection: Connection, request: HttpRequest): Promise<http.IncomingMessage> {
-  const options = await connection.requestOptions(request.signal);
-  request.signal.throwIfAborted();
-  return exchange(connection.server, options, request);
-}
-
-function exchange(server: string, options: https.RequestOptions, request: HttpRequest): Promise<http.IncomingMessage> {
+export function send(
+  server: string,
+  options: https.RequestOptions,
+  request: HttpRequest,
+): Promise<http.IncomingMessage> {
   const { signal } = request;
   const url = new URL(server);
   const base = url.pathname.replace(/\/+$/, '');
   const transport = url.protocol === 'http:' ? http : https;
   return new Promise((resolve, reject) => {
     let connected = false;
-    const call = transport.request({
+    const parameters: https.RequestOptions = {
       ...options,
       protocol: url.protocol,
       hostname: url.hostname.replace(/^\[|\]$/g, ''),
@@ -55,11 +51,20 @@ function exchange(server: string, options: https.RequestOptions, request: HttpRe
       method: request.method,
       headers: {
         accept: 'application/json',
+        'user-agent': 'cnab-cli',
         ...options.headers,
         ...request.headers,
         ...(request.body === undefined ? {} : { 'content-length': String(request.body.length) }),
       },
-    });
+    };
+    let call: http.ClientRequest;
+    try {
+      call = transport.request(parameters);
+    } catch (error) {
+      // TLS material that OpenSSL does not understand.
+      reject(new ExchangeError(error, false, false));
+      return;
+    }
     const fail = (error: unknown, stale: boolean): void => {
       signal.removeEventListener('abort', onAbort);
       reject(isAbort(error) ? (error as Error) : new ExchangeError(error, connected, stale));

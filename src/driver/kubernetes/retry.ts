@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { KubernetesError } from './kubernetes-error.js';
+import { CredentialError, KubernetesError } from './kubernetes-error.js';
 
 /** Whether a call that failed so may be made again. */
 export type RetryRule = (error: unknown) => boolean;
@@ -7,14 +7,15 @@ export type RetryRule = (error: unknown) => boolean;
 export const NEVER_RETRY: RetryRule = () => false;
 
 /** Reads and deletions: whatever time may heal. */
-export const RETRY_IDEMPOTENT: RetryRule = (error) => error instanceof KubernetesError && error.transient;
+export const RETRY_IDEMPOTENT: RetryRule = (error) =>
+  error instanceof KubernetesError && error.transient && !(error instanceof CredentialError);
 
 /**
  * Writes: where the server cannot have acted (no connection), or asks to try again
  * (429, or 5xx with Retry-After; client-go's rest/with_retry.go does the same for every verb).
  */
 export const RETRY_UNSENT: RetryRule = (error) => {
-  if (!(error instanceof KubernetesError) || !error.transient || error.maybeApplied) return false;
+  if (!(error instanceof KubernetesError) || !RETRY_IDEMPOTENT(error) || error.maybeApplied) return false;
   return error.statusCode === undefined || error.statusCode === 429 || error.retryAfterMs !== undefined;
 };
 

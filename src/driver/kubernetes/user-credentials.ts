@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.js';
-import { CnabError } from '../../errors.js';
 import { runExecPlugin } from './exec-plugin.js';
+import { CredentialError } from './kubernetes-error.js';
 import type { ExecPlugin, PluginCredential, PluginRun } from './exec-plugin.js';
 
 /** What proves who the user is, for one request. */
@@ -13,7 +13,7 @@ export interface Proof {
 
 /** Credentials that change while a run lasts. */
 export interface CredentialProvider {
-  /** Rejects with CnabError. */
+  /** Rejects with CredentialError. */
   proof(): Promise<Proof>;
   /** Forget what is cached. */
   forget(): void;
@@ -36,11 +36,11 @@ export function tokenFileProvider(file: string, fallback: string | undefined, cl
       } catch (cause) {
         if (cached === undefined && fallback === undefined) {
           const code = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
-          throw new CnabError('unavailable', `cannot read the token file ${file} (${code})`, { cause });
+          throw new CredentialError(`cannot read the token file ${file} (${code})`, { cause });
         }
         token ??= cached?.token;
       }
-      if (token === undefined) throw new CnabError('unavailable', `the token file ${file} is empty`);
+      if (token === undefined) throw new CredentialError(`the token file ${file} is empty`);
       cached = { token, at: clock.now() };
       return { token };
     },

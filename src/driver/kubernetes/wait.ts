@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.js';
-import { AbortError } from './kubernetes-error.js';
+import { abortErrorOf } from './deadline.js';
 
-/** Waits for `work`, but not longer than the signal: rejects with AbortError then, whatever becomes of `work`. */
+/** Waits for `work`, but not longer than the signal: rejects with its `abortErrorOf` then, whatever becomes of `work`. */
 export async function untilAborted<T>(signal: AbortSignal, work: T | Promise<T>): Promise<T> {
   if (!(work instanceof Promise)) return work;
   let onAbort = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(new AbortError(signal.reason));
+    onAbort = () => reject(abortErrorOf(signal));
   });
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
