@@ -17,9 +17,9 @@ export const STARTED = 'started';
 export const NOT_STARTED = 125;
 
 const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Variables that some shell keeps to itself: read-only, checked or computed (bash, dash, busybox). */
+/** Variables that some shell keeps to itself or obeys at once: read-only, checked, computed, its language (bash, dash, busybox). */
 const SHELL_OWN =
-  /^(?:BASH.*|COMP_.*|DIRSTACK|EPOCH.*|EUID|FUNCNAME|GROUPS|HISTCMD|LINENO|OPTIND|OPTARG|OPTERR|PIPESTATUS|PPID|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|_)$/;
+  /^(?:BASH.*|COMP_.*|DIRSTACK|EPOCH.*|EUID|FUNCNAME|GROUPS|HISTCMD|LANG|LC_.*|LINENO|OPTIND|OPTARG|OPTERR|PIPESTATUS|PPID|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|_)$/;
 /** What a shell adds to the environment of its own accord, and what the stages before it were run with. */
 const NOT_GIVEN = ['PWD', 'OLDPWD', 'SHLVL', '_', 'LC_ALL'];
 const DEFAULTS = [
