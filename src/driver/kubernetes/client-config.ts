@@ -43,7 +43,7 @@ export async function readClientConfig(
   clock: Clock,
   closing: AbortSignal,
 ): Promise<ClientConfig> {
-  const selected = await selectContextOf(source);
+  const selected = await selectContext(source);
   if (selected !== undefined) return fromKubeconfig(source, selected, clock, closing);
   if (source.context === undefined) {
     const pod = await findInCluster(source.env, source.inClusterRoot);
