@@ -176,6 +176,37 @@ describe('a connection through a proxy', () => {
     assert.equal(via.asked[0]?.path, '[fd00::1]:8080');
   });
 
+  it('goes through a SOCKS proxy', async () => {
+    const peer = await cluster();
+    const asked: string[] = [];
+    const socks = net.createServer((socket) => {
+      socket.on('error', () => undefined);
+      // RFC 1928: greeting, no authentication; CONNECT by name, done.
+      socket.once('data', () => {
+        socket.write(Buffer.from([5, 0]));
+        socket.once('data', (request: Buffer) => {
+          asked.push(
+            `${request.subarray(5, 5 + (request[4] ?? 0)).toString()}:${request.readUInt16BE(request.length - 2)}`,
+          );
+          const upstream = net.connect(peer.port, '127.0.0.1', () => {
+            socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
+            upstream.pipe(socket).pipe(upstream);
+          });
+          upstream.on('error', () => socket.destroy());
+          socket.on('close', () => upstream.destroy());
+        });
+      });
+    });
+    socks.listen(0, '127.0.0.1');
+    await once(socks, 'listening');
+    open.push(socks);
+    const port = (socks.address() as net.AddressInfo).port;
+    const api = await connect({ server: 'https://cluster.test:6443', 'proxy-url': `socks5h://127.0.0.1:${port}` });
+    assert.deepEqual(await api.get('/x', call), { ok: true });
+    assert.deepEqual(await api.get('/x', call), { ok: true });
+    assert.equal(asked[0], 'cluster.test:6443');
+  });
+
   it('says what the proxy answered, and does not show its password', async () => {
     for (const [status, message] of [
       [407, /no way to https:\/\/cluster.test: the proxy 127.0.0.1:\d+ asks for a user name and password \(407\)/],
