@@ -58,7 +58,7 @@ export interface TargetClaims {
   saveResult(installation: string, result: Result, outputs?: readonly NewOutput[]): Promise<void>;
   /** Undefined where the result names it but the file is gone (tolerated, cnab-go's stores have it). */
   output(resultId: string, name: string): Promise<StoredOutput | undefined>;
-  /** Cascades: outputs, results, claims, installation. */
+  /** Cascades: outputs, results, what its runs left in `runs/`, claims, installation. */
   remove(installation: string): Promise<void>;
   /** A private folder (0700) for a run in flight, on the same file system as the outputs. */
   openRun(runId: string): Promise<RunFolder>;

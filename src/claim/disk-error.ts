@@ -36,6 +36,12 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^E[A-Z0-9]+$/u.test(code) ? code : undefined;
 }
 
+/** What the file system's refusal means, `permission denied (EACCES)`; undefined for every other error. */
+export function refusalOf(error: unknown): string | undefined {
+  const code = errnoOf(error);
+  return code === undefined ? undefined : `${WORDS[code] ?? code} (${code})`;
+}
+
 /** ENOENT, and nothing else: a file where a folder should be is trouble, not absence. */
 export function isMissing(error: unknown): boolean {
   return errnoOf(error) === 'ENOENT';
@@ -46,11 +52,10 @@ export function isMissing(error: unknown): boolean {
  * Everything else (a CnabError, a bug of ours) comes back as it is.
  */
 export function toDiskError(error: unknown, doing: string, path: string): unknown {
-  const code = errnoOf(error);
-  if (code === undefined) return error;
-  const own = (error as NodeJS.ErrnoException).path;
-  const words = WORDS[code] ?? code;
-  return new CnabError('unavailable', `cannot ${doing} ${own ?? path}: ${words} (${code})`, {
+  const refusal = refusalOf(error);
+  if (refusal === undefined) return error;
+  const { code = '', path: own = path } = error as NodeJS.ErrnoException;
+  return new CnabError('unavailable', `cannot ${doing} ${own}: ${refusal}`, {
     suggestions: SUGGESTIONS[code] ?? [],
     cause: error,
   });

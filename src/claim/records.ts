@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { ClaimRecord, Installation, Result } from './claim.js';
 import type { DamagedRecord } from './claim-store.js';
+import { errnoOf, refusalOf } from './disk-error.js';
 import { DamagedDocument, parseClaim, parseResult, unreadableResult, type Parsed } from './documents.js';
 import { decodeFileName, encodeFileName } from './file-name.js';
 import { documentName, documentStem, isDocumentName, type TargetLayout } from './layout.js';
@@ -27,7 +28,7 @@ export async function readInstallation(layout: TargetLayout, folder: string): Pr
   const damaged: DamagedRecord[] = [];
   const defective: DamagedRecord[] = [];
   const records: ClaimRecord[] = [];
-  const files = (await namesIn(folder)).filter(isDocumentName).map((name) => join(folder, name));
+  const files = await documentsIn(folder, damaged);
   for (const outcome of await mapSome(files, (file) => readClaim(layout, file, defective))) {
     if (outcome === undefined) continue;
     if ('damage' in outcome) {
@@ -62,15 +63,15 @@ async function readClaim(
   const folder = layout.results(claim.id);
   const damagedResults: DamagedRecord[] = [];
   const results: Result[] = [];
-  for (const name of (await namesIn(folder)).filter(isDocumentName)) {
-    const path = join(folder, name);
+  for (const path of await documentsIn(folder, damagedResults)) {
     const result = await readDocument(path, (bytes) => parseResult(bytes, claim.id), defective);
     if (result === undefined) continue;
     if ('record' in result) {
       results.push(result.record);
     } else {
       damagedResults.push(result.damage);
-      const id = decodeFileName(documentStem(name)) ?? documentStem(name);
+      const stem = documentStem(basename(path));
+      const id = decodeFileName(stem) ?? stem;
       results.push(unreadableResult(id, claim.id, `the record ${path} cannot be read: ${result.damage.reason}`));
     }
   }
@@ -94,9 +95,27 @@ async function readDocument<T extends { readonly id: string }>(
     if (defects.length > 0) defective.push({ file, reason: defects.join(', ') });
     return { record: document };
   } catch (error) {
-    if (error instanceof DamagedDocument) return { damage: { file, reason: error.message } };
-    throw error;
+    return { damage: damageOf(file, error) };
   }
+}
+
+async function documentsIn(folder: string, damaged: DamagedRecord[]): Promise<readonly string[]> {
+  try {
+    return (await namesIn(folder)).filter(isDocumentName).map((name) => join(folder, name));
+  } catch (error) {
+    damaged.push(damageOf(folder, error));
+    return [];
+  }
+}
+
+/** What is wrong with this one place alone (another user's file, a file where a folder is expected) hides no other. */
+const OF_ONE_PLACE = new Set(['EACCES', 'EPERM', 'ELOOP', 'ENOTDIR']);
+
+/** Throws the error on where it speaks of more than the one place: too many open files, a failing disk, a bug of ours. */
+export function damageOf(file: string, error: unknown): DamagedRecord {
+  if (error instanceof DamagedDocument) return { file, reason: error.message };
+  if (!OF_ONE_PLACE.has(errnoOf(error) ?? '')) throw error;
+  return { file, reason: refusalOf(error) ?? '' };
 }
 
 /** Plain comparison by UTF-16 code unit, as ids are ordered (Claims 1.0.0); never by locale. */

@@ -3,17 +3,23 @@ import { dirname } from 'node:path';
 import { exists, syncFolder } from './atomic-write.js';
 import { isMissing } from './disk-error.js';
 import { decodeFileName } from './file-name.js';
-import { documentStem, isDocumentName, type TargetLayout } from './layout.js';
+import { documentStem, isDocumentName, type Layout, type TargetLayout } from './layout.js';
 import { removeOutputs } from './outputs.js';
 import { namesIn } from './read-file.js';
 
 /**
- * Removes what is recorded of an installation, readable or not: outputs, results, claims, marker. A second call
- * completes what a killed first one left, because each step finds its files by those of the next. Rejects with errno errors.
+ * Removes what is recorded of an installation, readable or not: outputs, results, what a killed run left in `runs/`,
+ * claims, marker. A second call completes what a killed first one left, because each step finds its files by those of
+ * the next. Rejects with errno errors.
  */
-export async function removeInstallation(layout: TargetLayout, installation: string): Promise<void> {
+export async function removeInstallation(
+  layout: TargetLayout,
+  runs: Pick<Layout, 'run'>,
+  installation: string,
+): Promise<void> {
   const claims = layout.claims(installation);
   for (const claimId of await idsIn(claims)) {
+    await rm(runs.run(claimId), { recursive: true, force: true });
     for (const resultId of await idsIn(layout.results(claimId))) await removeOutputs(layout, resultId);
     await rm(layout.results(claimId), { recursive: true, force: true });
   }

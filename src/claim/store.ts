@@ -1,5 +1,5 @@
 import type { ClaimStore } from './claim-store.js';
-import { onDisk } from './disk-error.js';
+import { errnoOf, onDisk } from './disk-error.js';
 import { DamagedDocument, parseTarget } from './documents.js';
 import { decodeFileName, encodeFileName } from './file-name.js';
 import { layoutOf, type Layout } from './layout.js';
@@ -54,6 +54,7 @@ async function readTarget(layout: Layout, folderName: string): Promise<Target | 
     return encodeFileName(target.id) === folderName ? target : standIn;
   } catch (error) {
     if (error instanceof DamagedDocument) return standIn;
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import { documentName, isDocumentName, type Layout, type TargetLayout } from './
 import { nextIdOf } from './next-id.js';
 import { findOutput, returnOutputs, storeOutputs } from './outputs.js';
 import { namesIn, readRecord } from './read-file.js';
-import { readInstallation } from './records.js';
+import { damageOf, readInstallation } from './records.js';
 import { removeInstallation } from './remove.js';
 import { openRunFolder } from './run-folder.js';
 import { checkVersion, ensureHome } from './schema-version.js';
@@ -47,7 +47,7 @@ export function targetClaims(
     saveClaim: (claim) => write(() => saveClaim(target, own, claim)),
     saveResult: (installation, result, outputs = []) => write(() => saveResult(own, installation, result, outputs)),
     output: (resultId, name) => access('read', () => findOutput(own, resultId, name)),
-    remove: (installation) => access('remove', () => removeInstallation(own, installation)),
+    remove: (installation) => access('remove', () => removeInstallation(own, layout, installation)),
     openRun: (runId) => write(() => openRunFolder(layout.run(runId))),
   };
 }
@@ -88,8 +88,7 @@ async function damagedTarget({ description, folder }: TargetLayout): Promise<rea
     const isOwn = encodeFileName(id) === basename(folder);
     return isOwn ? [] : [{ file: description, reason: `it describes another target, "${id}"` }];
   } catch (error) {
-    if (error instanceof DamagedDocument) return [{ file: description, reason: error.message }];
-    throw error;
+    return [damageOf(description, error)];
   }
 }
 

@@ -138,6 +138,28 @@ describe('reading a claim store', () => {
     });
   });
 
+  it('hides nothing behind one place that cannot be read: a loop of links, a file where a folder is expected', async () => {
+    const looped = join(target, `claims/app/${idOf(5)}.json`);
+    await symlink(`${idOf(5)}.json`, looped);
+    const stray = await put('claims/desktop.ini', 'x');
+    await claims.saveClaim(claim(idOf(6), 'upgrade'));
+    const results = await put(`results/${idOf(6)}`, 'x');
+    const list = await claims.list();
+    assert.deepEqual(list.installations[0]?.records.map(statusOf), ['succeeded', 'unknown']);
+    assert.deepEqual(
+      list.damaged.map(({ file }) => file),
+      [looped, results, stray],
+    );
+    assert.match(list.damaged[0]?.reason ?? '', /symbolic links \(ELOOP\)/);
+    await assert.rejects(claims.read('app'), { code: 'invalid' });
+  });
+
+  it('takes no file among the targets for one', async () => {
+    await writeFile(join(home, 'targets/notes.txt'), 'x');
+    assert.deepEqual(await storeIn(home).targets(), [TARGET]);
+    assert.deepEqual(await storeIn(home).targetsOf('app'), [TARGET]);
+  });
+
   it('takes no temporary file, backup or note for a record', async () => {
     for (const name of ['.tmp-0123', '.tmp-0123.json', `${idOf(5)}.json.damaged`, 'notes.txt', '.DS_Store', '.json']) {
       await put(`claims/app/${name}`, 'x');

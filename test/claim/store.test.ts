@@ -183,6 +183,16 @@ describe('the claim store', () => {
     assert.deepEqual(await storeIn(home).targets(), [{ ...TARGET, label: 'renamed', user: 'alice' }]);
   });
 
+  it('removes what a killed run left, its staged outputs too, and nothing of another run', async () => {
+    await claims.saveClaim(claim(idOf(1)));
+    const killed = await claims.openRun(idOf(1));
+    const other = await claims.openRun(idOf(9));
+    await writeFile(join(killed.staging, '0.part'), 'secret');
+    await claims.remove('app');
+    assert.deepEqual(await readdir(join(home, 'runs')), [idOf(9)]);
+    await other.remove();
+  });
+
   it('removes all of one installation and nothing of another', async () => {
     for (const name of ['app', 'app2']) {
       const base = name === 'app' ? 10 : 20;
