@@ -38,7 +38,7 @@ export async function createSandboxDriver(settings: DriverSettings, options: San
   return new SandboxDriver(settings, options);
 }
 
-class SandboxDriver implements Driver {
+export class SandboxDriver implements Driver {
   readonly #inner: KubernetesDriver;
 
   constructor(settings: DriverSettings, { home, clock, version, ...options }: SandboxDriverOptions) {
