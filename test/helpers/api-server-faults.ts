@@ -40,6 +40,8 @@ interface Rule<T> {
 export class ApiServerFaults implements Faults {
   /** Every request that came in, oldest first. */
   readonly requests: RequestInfo[] = [];
+  /** What was streamed to clients so far, of all answers, as text; large chunks left out. */
+  sent = '';
   #interceptions: Rule<() => Interception | undefined | Promise<Interception | undefined>>[] = [];
   #bodies: Rule<BodyFault>[] = [];
   #denials: Rule<{ review: boolean }>[] = [];
@@ -84,7 +86,8 @@ export class ApiServerFaults implements Faults {
       return;
     }
     const rule = take(this.#bodies, first as RequestInfo);
-    return rule ? this.#damaged(second, rule) : second;
+    const body = this.#counted(second);
+    return rule ? this.#damaged(body, rule) : body;
   }
 
   /** 403 for these requests; with `review: true` a SelfSubjectAccessReview does not know of it. */
@@ -172,6 +175,16 @@ export class ApiServerFaults implements Faults {
     return take(this.#delays, request) ?? 0;
   }
 
+  #counted(body: ResponseBody): ResponseBody {
+    return {
+      ...body,
+      write: (chunk) => {
+        if (chunk.length < 64_000) this.sent += Buffer.from(chunk).toString('latin1');
+        return body.write(chunk);
+      },
+    };
+  }
+
   #damaged(body: ResponseBody, fault: BodyFault): ResponseBody {
     let sent = Buffer.alloc(0);
     let done = false;
@@ -198,6 +211,7 @@ export class ApiServerFaults implements Faults {
       }
       if (fault.then === 'stall') {
         await this.#stall(body.closed);
+        body.end();
         return false;
       }
       const again = sent.subarray(Math.max(0, sent.length - (fault.bytes ?? sent.length)));

@@ -1,6 +1,6 @@
-import type { TestApiServer } from './api-server.js';
+import type { TestAnswer, TestApiServer } from './api-server.js';
 import type { ClusterEvent, Job } from '../../src/driver/sandbox/api-server/objects.js';
-import type { Pod } from '../../src/driver/sandbox/api-server/pod-objects.js';
+import type { ContainerState, Pod } from '../../src/driver/sandbox/api-server/pod-objects.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -126,4 +126,26 @@ export function recordPods(server: TestApiServer): string[] {
 
 export function eventsAbout(server: TestApiServer, name: string): ClusterEvent[] {
   return server.cluster.store.list('events').filter((event) => event.involvedObject.name.startsWith(name));
+}
+
+/** Turns a container's log over now, as the kubelet does when it is too large. */
+export function rotateLog(server: TestApiServer, pod: Pod, container: string): void {
+  server.cluster.kubelet.log(pod, container, false)?.rotate();
+}
+
+/** Kills the pod as under disk pressure: its containers' ends and logs are lost. */
+export function evictPod(server: TestApiServer, pod: Pod, message = 'The node was low on resource: memory.'): void {
+  server.cluster.kubelet.worker(pod.metadata.uid)?.evict(message);
+}
+
+/** GET of a container's log; `query` as in `follow=true&timestamps=true`. */
+export function readLog(server: TestApiServer, pod: Pod, container: string, query = ''): Promise<TestAnswer> {
+  const { name, namespace } = pod.metadata;
+  return server.request('GET', `/api/v1/namespaces/${namespace}/pods/${name}/log?container=${container}&${query}`);
+}
+
+/** State of a container in a pod's status. */
+export function stateOf(pod: Pod, container: string): ContainerState {
+  const all = [...(pod.status.initContainerStatuses ?? []), ...(pod.status.containerStatuses ?? [])];
+  return all.find(({ name }) => name === container)?.state ?? {};
 }

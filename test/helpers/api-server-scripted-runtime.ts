@@ -15,19 +15,19 @@ export interface ContainerWorld {
   readonly spec: ContainerSpec;
   readonly env: Readonly<Record<string, string>>;
   /** Writes to standard output; a text gets a newline, bytes do not. */
-  log(text: string | Uint8Array): Promise<void>;
-  error(text: string | Uint8Array): Promise<void>;
+  readonly log: (text: string | Uint8Array) => Promise<void>;
+  readonly error: (text: string | Uint8Array) => Promise<void>;
   /** Writes a file, with the folders on the way to it. */
-  write(path: string, content: string | Uint8Array): void;
-  read(path: string): Buffer;
+  readonly write: (path: string, content: string | Uint8Array) => void;
+  readonly read: (path: string) => Buffer;
   /** Path on the host. */
-  hostPath(path: string): string;
+  readonly hostPath: (path: string) => string;
   /** Resolves with the first SIGTERM. */
   readonly terminated: Promise<void>;
   /** Aborted by SIGKILL; the exit code is then 137 whatever the script returns. */
   readonly killed: AbortSignal;
   /** Rejects when the container is killed. */
-  sleep(ms: number): Promise<void>;
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 /** A container as a function; what it returns is its exit code. A thrown StartError: it could not be started. */

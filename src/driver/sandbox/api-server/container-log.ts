@@ -11,7 +11,7 @@ export class ContainerLog {
   readonly path: string;
   /** Grows by one at each rotation, so that a reader sees that its file is no longer the current one. */
   generation = 0;
-  ended = false;
+  readonly #over = new AbortController();
   #file: number;
   #size = 0;
   #lastStamp = '';
@@ -32,6 +32,11 @@ export class ContainerLog {
     this.#encoders = { stdout: new CriEncoder('stdout', stamp), stderr: new CriEncoder('stderr', stamp) };
   }
 
+  /** The container has ended: nothing is written any more. */
+  get ended(): boolean {
+    return this.#over.signal.aborted;
+  }
+
   /** Bytes in the current file. */
   get size(): number {
     return this.#size;
@@ -46,8 +51,8 @@ export class ContainerLog {
     if (this.ended) return;
     this.#append(this.#encoders.stdout.end());
     this.#append(this.#encoders.stderr.end());
-    this.ended = true;
     closeSync(this.#file);
+    this.#over.abort();
     this.#wake();
   }
 
@@ -68,6 +73,22 @@ export class ContainerLog {
     const old = readdirSync(this.folder).filter((name) => name.startsWith(`${this.attempt}.log.`));
     for (const name of old.sort().slice(0, Math.max(0, old.length - keep + 1))) rmSync(join(this.folder, name));
     this.#wake();
+  }
+
+  /**
+   * Rotates whenever the file has `maxBytes` and `pauseMs` have passed since: the kubelet looks only every 10 seconds, so
+   * a file can be far larger. Resolves when the container has ended.
+   */
+  async rotateAt(maxBytes: number, pauseMs: number, keep: number): Promise<void> {
+    const { signal } = this.#over;
+    while (!this.ended) {
+      if (this.#size < maxBytes) await this.changed(signal);
+      else
+        await this.clock.sleep(pauseMs, signal).then(
+          () => this.rotate(keep),
+          () => undefined,
+        );
+    }
   }
 
   /** Resolves at the next write, rotation or end, and when `signal` is aborted. */

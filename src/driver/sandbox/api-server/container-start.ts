@@ -35,6 +35,8 @@ export async function startContainer(
   delete record.terminated;
   const log = new ContainerLog(join(podFolder(node, state.pod), 'logs', spec.name), record.starts, node.clock);
   record.log = log;
+  const { maxLogBytes, logCheckMs, maxLogFiles } = node.settings;
+  void log.rotateAt(maxLogBytes, logCheckMs, maxLogFiles);
   record.starts += 1;
   const startedAt = timestamp(node.clock.now());
   try {

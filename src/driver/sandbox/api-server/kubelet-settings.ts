@@ -15,7 +15,7 @@ export interface KubeletSettings {
   readonly mountPatienceMs: number;
   /** First pause after a volume that could not be set up; doubles up to 2 min 2 s. */
   readonly mountRetryMs: number;
-  /** containerLogMaxSize, looked at every `logCheckMs`; containerLogMaxFiles. */
+  /** containerLogMaxSize, how long it takes to be noticed, containerLogMaxFiles. */
   readonly maxLogBytes: number;
   readonly logCheckMs: number;
   readonly maxLogFiles: number;

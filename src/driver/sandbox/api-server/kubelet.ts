@@ -5,10 +5,9 @@ import type { Change } from './object-store.js';
 import type { PodNode } from './pod-node.js';
 import { PodWorker } from './pod-worker.js';
 
-/** The node: a worker for every pod that was bound to it, log rotation, and the end of deleted pods. */
+/** The node: a worker for every pod that was bound to it, its logs, and the end of deleted pods. */
 export class Kubelet {
   readonly #workers = new Map<string, PodWorker>();
-  readonly #closed = new AbortController();
   readonly #stopListening: () => void;
 
   /** `onBug` hears of an error that no rule of the kubelet explains. */
@@ -17,7 +16,6 @@ export class Kubelet {
     private readonly onBug: (error: unknown) => void,
   ) {
     this.#stopListening = node.store.listen((change) => this.#hear(change));
-    void this.#turnLogs();
   }
 
   /** The log that `pods/log` reads; undefined when there is none (any more). */
@@ -32,7 +30,6 @@ export class Kubelet {
 
   /** Kills everything at once and resolves when nothing runs any more. */
   async close(): Promise<void> {
-    this.#closed.abort();
     this.#stopListening();
     const workers = [...this.#workers.values()];
     for (const worker of workers) {
@@ -98,18 +95,5 @@ export class Kubelet {
       const deletionTimestamp = timestamp(this.node.clock.now());
       return { ...current, metadata: { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: 0 } };
     });
-  }
-
-  async #turnLogs(): Promise<void> {
-    const { clock, settings } = this.node;
-    const { signal } = this.#closed;
-    while (!signal.aborted) {
-      await clock.sleep(settings.logCheckMs, signal).catch(() => undefined);
-      for (const worker of this.#workers.values()) {
-        for (const { log, running } of worker.state.containers) {
-          if (running && log && log.size >= settings.maxLogBytes) log.rotate(settings.maxLogFiles);
-        }
-      }
-    }
   }
 }
