@@ -70,7 +70,7 @@ const unused = {
   tinyglobby: unusedPart('tinyglobby', 'glob'),
   minimatch: unusedPart('minimatch', 'minimatch'),
   lilconfig: unusedPart('lilconfig', 'lilconfig'),
-  'cli-spinners': 'module.exports = {};',
+  'cli-spinners': 'exports.dots2 = exports.line = { interval: 80, frames: ["-"] };',
 };
 
 function unusedPart(library, name) {

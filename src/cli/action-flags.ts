@@ -76,6 +76,7 @@ export interface ActionFlags {
   readonly force?: boolean;
   readonly 'ignore-required-extensions'?: boolean;
   readonly quiet?: boolean;
+  readonly 'no-color'?: boolean;
   readonly output?: string | undefined;
   readonly json?: boolean;
 }

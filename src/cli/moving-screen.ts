@@ -60,8 +60,9 @@ export class MovingScreen implements RunScreen {
   private async start(): Promise<void> {
     const { default: ora } = await import('ora');
     if (this.over) return;
+    const stream = this.options.surroundings.stderr as NodeJS.WriteStream;
     // discardStdin would put the terminal in raw mode and send SIGINT to ourselves alone, not to the process group.
-    this.spinner = ora({ stream: this.options.surroundings.stderr as NodeJS.WriteStream, discardStdin: false });
+    this.spinner = ora({ stream, discardStdin: false, ...(this.options.colors === false ? { color: false } : {}) });
     this.draw();
     this.spinner.start();
     this.timer = setInterval(() => this.draw(), 1000);

@@ -48,7 +48,9 @@ export class PlainScreen implements RunScreen {
   }
 
   progress(progress: Progress): void {
-    const changed = this.phase?.phase !== progress.phase || this.phase.detail !== progress.detail;
+    const { phase, detail } = progress;
+    // How much has come is for a line that moves; a detail that is over is no news.
+    const changed = this.phase?.phase !== phase || (detail !== undefined && this.phase.detail !== detail);
     this.phase = progress;
     if (changed) this.say(`${this.options.title}: ${progressText(progress)}`);
   }

@@ -12,11 +12,10 @@ const PHASES: Readonly<Record<Progress['phase'], string>> = {
 
 /** One clause: phase, detail and how much has come. The detail holds a server's words, so it is made safe. */
 export function progressText({ phase, detail, receivedBytes, totalBytes }: Progress): string {
-  const received =
-    receivedBytes === undefined
-      ? undefined
-      : `${sizeText(receivedBytes)}${totalBytes === undefined ? '' : ` of ${sizeText(totalBytes)}`} received`;
-  return [PHASES[phase], ...(detail === undefined ? [] : [safeLine(detail)]), ...(received ? [received] : [])].join(
-    ', ',
-  );
+  const clauses = [detail?.startsWith('for ') ? `waiting ${safeLine(detail)}` : PHASES[phase]];
+  if (detail !== undefined && !detail.startsWith('for ')) clauses.push(safeLine(detail));
+  if (receivedBytes !== undefined && receivedBytes > 0) {
+    clauses.push(`${sizeText(receivedBytes)}${totalBytes === undefined ? '' : ` of ${sizeText(totalBytes)}`} received`);
+  }
+  return clauses.join(', ');
 }

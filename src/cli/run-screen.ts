@@ -22,6 +22,8 @@ export interface ScreenOptions {
   readonly surroundings: Surroundings;
   readonly clock: Clock;
   readonly quiet: boolean;
+  /** False for `--no-color`. */
+  readonly colors?: boolean;
   /** What goes on, for the moving line and the lines in between: `install app`. */
   readonly title: string;
 }

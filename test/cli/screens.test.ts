@@ -88,19 +88,12 @@ describe('the screen of a run', () => {
 });
 
 describe('stop signals', () => {
-  function listen(fromTerminal: boolean, timeoutMs = 0) {
+  function listen(fromTerminal: boolean) {
     const source = new EventEmitter();
-    const clock = new ManualClock(0);
     const said: string[] = [];
     let left = 0;
-    const stop = stopSignals(source, {
-      clock,
-      timeoutMs,
-      fromTerminal,
-      onStop: (line) => said.push(line),
-      onLeave: () => left++,
-    });
-    return { source, clock, said, stop, left: () => left };
+    const stop = stopSignals(source, { fromTerminal, onStop: (line) => said.push(line), onLeave: () => left++ });
+    return { source, said, stop, left: () => left };
   }
 
   it('stop once, whatever follows', () => {
@@ -119,15 +112,19 @@ describe('stop signals', () => {
     assert.deepEqual([left(), said], [1, ['interrupted: stopping the run (Ctrl-C again leaves at once)']]);
   });
 
-  it('stop when the time-out is over, and not after they were given back', async () => {
-    const one = listen(false, 60_000);
-    await one.clock.elapse(60_000);
+  it('stop when the time-out is over, and not when its timer has been ended', async () => {
+    const clock = new ManualClock(0);
+    const { stop, said } = listen(false);
+    stop.startTimer(30_000, clock)();
+    stop.startTimer(0, clock);
     await turn();
-    assert.deepEqual(one.stop.signal.reason, { kind: 'timeout' });
-    const two = listen(false, 60_000);
-    two.stop.dispose();
+    assert.equal(clock.tryElapse(30_000), false);
+    stop.startTimer(60_000, clock);
+    await clock.elapse(60_000);
     await turn();
-    two.source.emit('SIGINT');
-    assert.equal(two.stop.signal.aborted, false);
+    assert.deepEqual(
+      [stop.signal.reason, said],
+      [{ kind: 'timeout' }, ['the time-out of 1m00s is over: stopping the run']],
+    );
   });
 });

@@ -5,9 +5,9 @@ import { CnabError, type ErrorCode } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
 import { BaseCommand } from '../base-command.js';
 import { exitCodeOf, type ExitCode } from '../exit-codes.js';
-import { runScreen } from '../run-screen.js';
+import { runScreen, type RunScreen } from '../run-screen.js';
 import { settingsOf } from '../settings.js';
-import { stopSignals } from '../signals.js';
+import { stopSignals, type StopSignals } from '../signals.js';
 import { ActionView, unfinishedDocument, type UnfinishedAction } from '../views/action.js';
 import { endLine, startLines, unusedVariables } from './action-lines.js';
 import { requestOf, type ActionPlan } from './inputs.js';
@@ -21,6 +21,8 @@ export abstract class ActionCommand extends BaseCommand {
   private known: UnfinishedAction = {};
   private stopped: StopReason | undefined;
   private sawForbidden = false;
+  private screen: RunScreen | undefined;
+  private stop: StopSignals | undefined;
 
   /** Runs it, with everything that is to be seen on the way. Rejects as `runAction` does. */
   protected async act(plan: ActionPlan, flags: ActionFlags): Promise<ActionOutcome> {
@@ -32,18 +34,12 @@ export abstract class ActionCommand extends BaseCommand {
       surroundings,
       clock: parts.clock,
       quiet: flags.quiet === true,
+      colors: flags['no-color'] !== true,
       title: `${plan.action} ${plan.installation}`,
     });
-    const stop = stopSignals(parts.signals, {
-      clock: parts.clock,
-      timeoutMs: settings.timeoutMs,
-      fromTerminal: surroundings.stdin.isTTY === true,
-      onStop: (line, reason) => {
-        this.stopped = reason;
-        screen.say(line);
-      },
-      onLeave: () => process.exit(130),
-    });
+    this.screen = screen;
+    const stop = (this.stop ??= this.listen());
+    const endTimer = stop.startTimer(settings.timeoutMs, parts.clock);
     unusedVariables(surroundings.env, driverName, flags).forEach((line) => screen.say(line));
     const started = parts.clock.now();
     try {
@@ -89,9 +85,21 @@ export abstract class ActionCommand extends BaseCommand {
         await driver.close();
       }
     } finally {
-      stop.dispose();
+      endTimer();
       await screen.end();
     }
+  }
+
+  /** Once for all actions of the command. */
+  private listen(): StopSignals {
+    return stopSignals(this.parts.signals, {
+      fromTerminal: this.surroundings.stdin.isTTY === true,
+      onStop: (line, reason) => {
+        this.stopped = reason;
+        this.screen?.say(line);
+      },
+      onLeave: () => process.exit(exitCodeOf('interrupted')),
+    });
   }
 
   /** Prints how it ended and resolves with the exit code. */

@@ -18,19 +18,29 @@ export interface FoundInstallation {
   readonly installation: Installation;
 }
 
+/** How an installation is looked for. */
+export interface Search {
+  readonly choice: TargetChoice;
+  /** The target that an action would work on now; asked only where the name is on several. */
+  readonly current: () => Promise<Target | undefined>;
+  /** What the user typed without its flags, for suggestions to paste. */
+  readonly command: string;
+}
+
 /**
- * The one installation of that name, wherever it is, for commands that only read the store: no cluster is asked.
- * Rejects with CnabError: `not-found` where there is none (it says where the name is installed instead), `invalid` where
- * there are several (it lists them with the flags that choose).
+ * The one installation of that name, wherever it is, for commands that only read the store; of several the current
+ * target's. Rejects with CnabError: `not-found` where there is none (it says where the name is installed instead),
+ * `invalid` where several remain (it lists them with the flags that choose).
  */
-export async function findInstallation(
-  store: ClaimStore,
-  name: string,
-  choice: TargetChoice,
-  command: string,
-): Promise<FoundInstallation> {
+export async function findInstallation(store: ClaimStore, name: string, search: Search): Promise<FoundInstallation> {
+  const { choice, current, command } = search;
   const all = await store.targetsOf(name);
-  const chosen = all.filter((target) => matches(target, choice));
+  let chosen = all.filter((target) => matches(target, choice));
+  if (chosen.length > 1) {
+    const here = await current();
+    const there = chosen.filter(({ id }) => id === here?.id);
+    if (there.length > 0) chosen = there;
+  }
   if (chosen.length > 1) {
     throw new CnabError('invalid', `"${name}" is installed on ${chosen.length} targets: say which one you mean`, {
       suggestions: chosen.map((target) => `cnab ${command} ${flagsFor(target)}   (${describeTarget(target)})`),

@@ -1,18 +1,44 @@
 import type { ClaimStore } from '../../claim/claim-store.js';
+import type { Target } from '../../claim/target.js';
+import { CnabError } from '../../errors.js';
 import { BaseCommand } from '../base-command.js';
+import { settingsOf } from '../settings.js';
 import { findInstallation, type FoundInstallation, type TargetChoice } from './find-installation.js';
-import { openStore } from './open-store.js';
+import { processParts, type Parts } from './parts.js';
 
-/** A command that reads the store and asks no cluster. */
+/** A cluster that does not answer is not waited for longer. */
+const PATIENCE_MS = 5000;
+
+/** A command that reads the store. It asks no cluster, unless a name is on several targets and none is chosen. */
 export abstract class StoreCommand extends BaseCommand {
+  parts: Parts = processParts();
+
   protected get store(): ClaimStore {
-    return openStore(this.home);
+    return this.parts.openStore(this.home);
   }
 
   /** `rest` is what stands between the command and the flags, for the suggestions to paste. */
   protected find(name: string, choice: TargetChoice, ...rest: string[]): Promise<FoundInstallation> {
     const command = [this.commandName, name, ...rest].map(quoteWord).join(' ');
-    return findInstallation(this.store, name, choice, command);
+    return findInstallation(this.store, name, { choice, command, current: () => this.currentTarget(choice) });
+  }
+
+  /** Whatever keeps it from being known is no trouble here: the user is asked to say which one is meant. */
+  private async currentTarget(choice: TargetChoice): Promise<Target | undefined> {
+    const { home, surroundings } = this;
+    const place = { home, surroundings, version: this.config.version, onPluginOutput: () => undefined };
+    try {
+      const driver = await this.parts.openDriver(choice.driver ?? 'kubernetes', settingsOf(choice), place);
+      try {
+        return await driver.target(AbortSignal.timeout(PATIENCE_MS));
+      } finally {
+        await driver.close();
+      }
+    } catch (error) {
+      if (error instanceof CnabError || (error instanceof Error && error.name === 'AbortError')) return undefined;
+      if (error instanceof Error && error.name === 'TimeoutError') return undefined;
+      throw error;
+    }
   }
 }
 

@@ -22,14 +22,14 @@ interface Uninstalled {
   readonly error?: unknown;
 }
 
-/** Uninstalls one name after the other: one that fails does not keep the others, an interruption does. */
+/** Uninstalls one name after the other: one that fails does not keep the others, an interruption or a time-out does. */
 export abstract class UninstallCommand extends ActionCommand {
   protected async uninstallAll(names: readonly string[], flags: UninstallFlags): Promise<ExitCode> {
     const done: Uninstalled[] = [];
     for (const name of names) {
       const one = await this.uninstall(name, flags);
       done.push(one);
-      if (one.exitCode === 130 || one.exitCode === 143) break;
+      if ([4, 130, 143].includes(one.exitCode)) break;
     }
     await this.print(done.length === 1 && done[0] ? done[0].view : severalViews(done), this.formatOf(flags));
     for (const { error } of done) if (error !== undefined) await this.showError(error);
