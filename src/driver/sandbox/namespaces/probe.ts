@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { CnabError } from '../../../errors.js';
 import { SYSTEM_PATH } from './launch-line.js';
+import { outsideIdentity } from './outside-identity.js';
 import { runProgram } from './run-program.js';
 
 /** What decides whether this machine lets its user make namespaces. Absent numbers: the kernel has no such switch. */
@@ -8,6 +9,8 @@ export interface ProbeFacts {
   readonly platform: string;
   readonly uid: number;
   readonly missingPrograms: readonly string[];
+  /** Root has an uid other than 0 to run a bundle as; always true for anybody else. */
+  readonly hasOutsideIdentity: boolean;
   /** Complaint of a trial with all the namespaces that a container has; absent: it worked, or it was not made. */
   readonly complaint?: string;
   /** /proc/sys/user/max_user_namespaces. */
@@ -43,6 +46,12 @@ export function explain(facts: ProbeFacts): CnabError | undefined {
     const names = facts.missingPrograms.join(', ');
     return refuse(`${names} not found in ${SYSTEM_PATH}`, 'install util-linux and coreutils');
   }
+  if (!facts.hasOutsideIdentity) {
+    return refuse(
+      'root of this user namespace has no other uid that a bundle could run as',
+      'run cnab as another user',
+    );
+  }
   if (complaint === undefined) return undefined;
   if (/(?:unrecognized|invalid|unknown) option/i.test(complaint)) {
     return refuse('its unshare(1) is not the one of util-linux 2.36 or later', 'install util-linux');
@@ -51,6 +60,12 @@ export function explain(facts: ProbeFacts): CnabError | undefined {
     return refuse(
       'user.max_user_namespaces is 0, so nobody may make a user namespace',
       'as root: sysctl -w user.max_user_namespaces=15000',
+    );
+  }
+  if (/no space left/i.test(complaint)) {
+    return refuse(
+      'the limit on namespaces is reached, of one kind or of all (sysctl user.max_*_namespaces)',
+      'look at: sysctl -a --pattern max_.*_namespaces',
     );
   }
   if (facts.inContainer) {
@@ -78,10 +93,13 @@ export function explain(facts: ProbeFacts): CnabError | undefined {
 }
 
 export async function gatherFacts(platform: string, uid: number): Promise<ProbeFacts> {
-  if (platform !== 'linux') return { platform, uid, missingPrograms: [], inContainer: false };
+  if (platform !== 'linux') return { platform, uid, missingPrograms: [], hasOutsideIdentity: true, inContainer: false };
   const missingPrograms = await missing(PROGRAMS);
+  const uidMap = await readFile('/proc/self/uid_map', 'utf8').catch(() => '');
+  const hasOutsideIdentity = outsideIdentity(uid, uidMap, '') !== undefined;
   const trial = missingPrograms.length > 0 ? undefined : await runProgram(trialLine(uid));
-  if (trial === undefined || trial.code === 0) return { platform, uid, missingPrograms, inContainer: false };
+  if (trial === undefined || trial.code === 0)
+    return { platform, uid, missingPrograms, hasOutsideIdentity, inContainer: false };
   const [maxUserNamespaces, unprivilegedClone, appArmorRestricts, seccomp, inContainer] = await Promise.all([
     readNumber('/proc/sys/user/max_user_namespaces'),
     readNumber('/proc/sys/kernel/unprivileged_userns_clone'),
@@ -93,6 +111,7 @@ export async function gatherFacts(platform: string, uid: number): Promise<ProbeF
     platform,
     uid,
     missingPrograms,
+    hasOutsideIdentity,
     complaint: trial.stderr.split('\n')[0] || `exit code ${trial.code ?? 'none'}`,
     inContainer,
     ...(maxUserNamespaces === undefined ? {} : { maxUserNamespaces }),

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { explain, type ProbeFacts } from '../../../../src/driver/sandbox/namespaces/probe.js';
 
-const FINE: ProbeFacts = { platform: 'linux', uid: 1000, missingPrograms: [], inContainer: false };
+const FINE: ProbeFacts = {
+  platform: 'linux',
+  uid: 1000,
+  missingPrograms: [],
+  hasOutsideIdentity: true,
+  inContainer: false,
+};
 const REFUSED: ProbeFacts = {
   ...FINE,
   complaint: 'unshare: unshare failed: Operation not permitted',
@@ -15,6 +21,18 @@ const cases: readonly [string, ProbeFacts, RegExp, RegExp][] = [
     { ...FINE, missingPrograms: ['unshare', 'setpriv'] },
     /unshare, setpriv not found in/,
     /install util-linux/,
+  ],
+  [
+    'root without another uid',
+    { ...FINE, uid: 0, hasOutsideIdentity: false },
+    /root of this user namespace has no other uid/,
+    /run cnab as another user/,
+  ],
+  [
+    'a limit',
+    { ...REFUSED, complaint: 'unshare: unshare failed: No space left on device' },
+    /the limit on namespaces is reached/,
+    /max_\.\*_namespaces/,
   ],
   [
     'busybox',
