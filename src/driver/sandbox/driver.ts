@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import type { Target } from '../../claim/target.js';
 import { CnabError } from '../../errors.js';
 import type { Clock } from '../clock.js';
@@ -43,7 +43,7 @@ export class SandboxDriver implements Driver {
 
   constructor(settings: DriverSettings, { home, clock, version, ...options }: SandboxDriverOptions) {
     const start = {
-      folder: join(home, 'sandbox'),
+      folder: resolve(home, 'sandbox'),
       version,
       serverCommand: options.serverCommand ?? serverCommand(options.execPath),
     };
@@ -51,7 +51,7 @@ export class SandboxDriver implements Driver {
       settings: sandboxSettings(settings),
       clock,
       annotationsOf: ({ bundleFolder }) =>
-        bundleFolder === undefined ? {} : { [BUNDLE_FOLDER_ANNOTATION]: bundleFolder },
+        bundleFolder === undefined ? {} : { [BUNDLE_FOLDER_ANNOTATION]: resolve(bundleFolder) },
       connect: async (signal) => {
         const { port, token } = await findOrStartServer(start, signal);
         return plainConnection({ server: `http://127.0.0.1:${port}`, token, namespace: 'default', context: 'sandbox' });

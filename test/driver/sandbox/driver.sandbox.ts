@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import process from 'node:process';
 import { systemClock } from '../../../src/driver/clock.js';
 import type { Driver, DriverIo, Operation, OperationResult } from '../../../src/driver/driver.js';
@@ -23,7 +23,7 @@ describe('the sandbox driver', () => {
     const uid = process.getuid?.() ?? -1;
     driver = await createSandboxDriver(
       { ...DEFAULT_SETTINGS, gracePeriodMs: 1_000 },
-      { home, clock: systemClock, version: '1.0.0', platform, uid, execPath },
+      { home: relative(process.cwd(), home), clock: systemClock, version: '1.0.0', platform, uid, execPath },
     );
   });
   after(async () => {
@@ -105,7 +105,8 @@ line"`,
 
   it('runs the folder that its caller names, whatever image the bundle names', async () => {
     const other = makeBundle(home, 'echo other');
-    const folder = makeBundle(home, 'echo own');
+    // Relative: the server has another working directory.
+    const folder = relative(process.cwd(), makeBundle(home, 'echo own'));
     const result = await run(
       operationOf(folder, {
         image: { image: 'sandbox.cnab.io/bundle-folder' },
