@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { messageOf } from '../../../errors.js';
 import { ContainerLog } from './container-log.js';
 import { ContainerConfigError, containerEnvironment } from './container-environment.js';
 import { ImageError, StartError, type ContainerExit, type ContainerSpec } from './container-runtime.js';
@@ -52,7 +53,11 @@ export async function startContainer(
     });
   } catch (error) {
     log.end();
-    if (!(error instanceof StartError)) throw error;
+    if (!(error instanceof StartError)) {
+      record.waiting = { reason: 'RunContainerError', message: messageOf(error) };
+      event('Failed', `Error: ${messageOf(error)}`, 'Warning');
+      return false;
+    }
     const finishedAt = timestamp(node.clock.now());
     // The first second of 1970 is what containerd reports for a container that never ran.
     const startedAt = '1970-01-01T00:00:00Z';
@@ -134,16 +139,17 @@ async function pullImage(
     return true;
   } catch (error) {
     if (signal.aborted) return false;
-    if (!(error instanceof ImageError)) throw error;
-    record.waiting = { reason: error.reason, message: error.message };
-    if (error.reason === 'InvalidImageName') {
-      event('InspectFailed', error.message, 'Warning');
+    const reason = error instanceof ImageError ? error.reason : 'ErrImagePull';
+    const message = messageOf(error);
+    record.waiting = { reason, message };
+    if (reason === 'InvalidImageName') {
+      event('InspectFailed', message, 'Warning');
     } else {
-      record.imageBackOff = nextBackOff(node, backOff, `${error.reason}: ${error.message}`);
+      record.imageBackOff = nextBackOff(node, backOff, `${reason}: ${message}`);
       event('Pulling', `Pulling image "${image}"`);
-      event('Failed', `Failed to pull image "${image}": ${error.message}`, 'Warning');
+      event('Failed', `Failed to pull image "${image}": ${message}`, 'Warning');
     }
-    event('Failed', `Error: ${error.reason}`, 'Warning');
+    event('Failed', `Error: ${reason}`, 'Warning');
     return false;
   }
 }

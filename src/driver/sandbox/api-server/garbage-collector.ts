@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.js';
 import { deleteObject } from './deletion.js';
 import type { KubernetesObject, OwnerReference, ResourceName } from './objects.js';
 import type { Change, ObjectStore } from './object-store.js';
+import type { Pod } from './pod-objects.js';
 
 /** What can be owned, and what can own. */
 const DEPENDENTS = ['pods', 'secrets', 'configmaps', 'jobs'] as const;
@@ -27,6 +28,7 @@ export function collectGarbage(store: ObjectStore, clock: Clock): () => void {
     if (deletionTimestamp !== undefined) {
       if (finalizers.includes('orphan')) orphan(store, change);
       else if (finalizers.includes('foregroundDeletion')) deleteInForeground(store, clock, object);
+      if (resource === 'pods') failUnscheduled(store, object as Pod);
       if (finalizers.length === 0 && deletionGracePeriodSeconds === 0 && resource !== 'namespaces') {
         removeSame(store, change);
       }
@@ -38,6 +40,14 @@ export function collectGarbage(store: ObjectStore, clock: Clock): () => void {
     }
     if (resource === 'namespaces' && deletionTimestamp !== undefined) emptyNamespace(store, clock, name);
   });
+}
+
+/** The pod GC's part: a deleted pod that no node will ever speak for. */
+function failUnscheduled(store: ObjectStore, { spec, status, metadata }: Pod): void {
+  if (spec.nodeName !== undefined || status.phase !== 'Pending') return;
+  store.update('pods', metadata.namespace, metadata.name, (pod) =>
+    pod.metadata.uid === metadata.uid ? { ...pod, status: { ...pod.status, phase: 'Failed' } } : pod,
+  );
 }
 
 function removeSame(store: ObjectStore, { resource, object }: Change): void {

@@ -56,12 +56,14 @@ export interface ClusterEvent extends KubernetesObject {
   readonly involvedObject: ObjectReference;
   readonly reason: string;
   readonly message: string;
-  readonly source: { readonly component: string; readonly host?: string };
-  readonly firstTimestamp: string;
-  readonly lastTimestamp: string;
-  readonly count: number;
+  readonly source: { readonly component?: string; readonly host?: string };
+  /** These three are null or absent in Events of the newer API (the scheduler's), which have `eventTime`. */
+  readonly firstTimestamp: string | null;
+  readonly lastTimestamp: string | null;
+  readonly count?: number;
   readonly type: 'Normal' | 'Warning';
-  readonly eventTime: null;
+  readonly eventTime: string | null;
+  readonly action?: string;
   readonly reportingComponent: string;
   readonly reportingInstance: string;
 }

@@ -92,9 +92,12 @@ export class PodWorker {
 
   async #sync(): Promise<Next> {
     this.#news = false;
-    this.#publish();
     const mains = this.state.containers.filter((record) => record.role === 'main');
-    if (mains.every((record) => this.#hasEnded(record))) return this.#stopSidecars();
+    const ended = mains.every((record) => this.#hasEnded(record));
+    // Nothing waits any more for a start that will not come.
+    if (ended) for (const record of this.state.containers) delete record.waiting;
+    this.#publish();
+    if (ended) return this.#stopSidecars();
     const mounted = this.#mount();
     if (mounted !== true) return mounted;
     if (this.state.sandbox === 'none') {

@@ -28,14 +28,15 @@ export function schedulePods(
         status: { ...current.status, conditions: [condition(undefined, 'PodScheduled', ['True'], clock.now())] },
       }));
       const message = `Successfully assigned ${namespace}/${name} to ${nodeName}`;
-      events.record(pod, { reason: 'Scheduled', message });
+      events.record(pod, { reason: 'Scheduled', message, action: 'Binding' });
     } else {
       const draft = ['False', 'Unschedulable', refusal] as const;
       store.update('pods', namespace, name, (current) => ({
         ...current,
         status: { ...current.status, conditions: [condition(undefined, 'PodScheduled', draft, clock.now())] },
       }));
-      events.record(pod, { type: 'Warning', reason: 'FailedScheduling', message: refusal });
+      const action = 'Scheduling';
+      events.record(pod, { type: 'Warning', reason: 'FailedScheduling', message: refusal, action });
     }
   });
 }
