@@ -1,5 +1,7 @@
-import type { Json } from '../bundle/bundle.js';
-import { CUSTOM_KEY, type Claim, type ClaimRecord, type Result } from '../claim/claim.js';
+import { appliesTo, type Json } from '../bundle/bundle.js';
+import { member, own } from '../bundle/own.js';
+import { CUSTOM_KEY, type Claim, type ClaimRecord, type Installation, type Result } from '../claim/claim.js';
+import { isModifying, neverRan } from '../claim/status.js';
 import type { Choices } from './request.js';
 
 /** What a claim's `custom` holds under our dotted name, beside the documents' own fields. */
@@ -25,13 +27,10 @@ const NO_CHOICES: Choices = { credentialSets: [] };
 
 /** Reads what another version of this program, or another tool, may have written: what does not fit is absent. */
 export function claimExtras(claim: Claim): ClaimExtras {
-  const own = extras(claim.custom);
-  const overrides = own['overrides'];
-  const bundleFolder = own['bundleFolder'];
-  const bundleDigest = own['bundleDigest'];
+  const { overrides, choices, bundleFolder, bundleDigest } = extras(claim.custom);
   return {
     overrides: isRecord(overrides) ? overrides : {},
-    choices: readChoices(own['choices']),
+    choices: readChoices(choices),
     bundleDigest: typeof bundleDigest === 'string' ? bundleDigest : '',
     ...(typeof bundleFolder === 'string' ? { bundleFolder } : {}),
   };
@@ -39,9 +38,7 @@ export function claimExtras(claim: Claim): ClaimExtras {
 
 function readChoices(json: Json | undefined): Choices {
   if (!isRecord(json)) return NO_CHOICES;
-  const sets = json['credentialSets'];
-  const serviceAccount = json['serviceAccount'];
-  const relocation = json['relocation'];
+  const { credentialSets: sets, serviceAccount, relocation } = json;
   return {
     credentialSets: Array.isArray(sets) ? sets.filter((name): name is string => typeof name === 'string') : [],
     ...(typeof serviceAccount === 'string' ? { serviceAccount } : {}),
@@ -65,13 +62,33 @@ export function keptFrom(record: ClaimRecord | undefined, reset: boolean): Claim
   return claimExtras(record.claim);
 }
 
-/** The `custom` of a claim, in the form that `claimExtras` reads. */
-export function customOfClaim(own: ClaimExtras): Json {
-  return { [CUSTOM_KEY]: JSON.parse(JSON.stringify(own)) as Json };
+/**
+ * What the runs since the last install passed on, by parameter; undefined where one was not set. A run that did not
+ * concern a parameter says nothing of it, so the last claim alone would not do.
+ */
+export function installedValues({ records }: Installation): ReadonlyMap<string, Json | undefined> {
+  const runs = records.filter((record) => isModifying(record.claim) && !neverRan(record));
+  const values = new Map<string, Json | undefined>();
+  for (const { claim } of runs.slice(
+    Math.max(
+      0,
+      runs.findLastIndex((run) => run.claim.action === 'install'),
+    ),
+  )) {
+    for (const [name, parameter] of Object.entries(claim.bundle.parameters ?? {})) {
+      if (isRecord(parameter) && appliesTo(parameter, claim.action)) values.set(name, own(claim.parameters, name));
+    }
+  }
+  return values;
 }
 
-export function customOfResult(own: ResultExtras): Json {
-  return { [CUSTOM_KEY]: JSON.parse(JSON.stringify(own)) as Json };
+/** The `custom` of a claim, in the form that `claimExtras` reads. */
+export function customOfClaim(extras: ClaimExtras): Json {
+  return { [CUSTOM_KEY]: JSON.parse(JSON.stringify(extras)) as Json };
+}
+
+export function customOfResult(extras: ResultExtras): Json {
+  return { [CUSTOM_KEY]: JSON.parse(JSON.stringify(extras)) as Json };
 }
 
 export function resultExtras(result: Result): Partial<ResultExtras> {
@@ -85,8 +102,8 @@ export function resultExtras(result: Result): Partial<ResultExtras> {
 }
 
 function extras(custom: Json | undefined): Readonly<Record<string, Json>> {
-  const own = isRecord(custom) ? custom[CUSTOM_KEY] : undefined;
-  return isRecord(own) ? own : {};
+  const found = member(custom, CUSTOM_KEY);
+  return isRecord(found) ? found : {};
 }
 
 function isRecord(json: unknown): json is Readonly<Record<string, Json>> {

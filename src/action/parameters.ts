@@ -1,8 +1,12 @@
 import { appliesTo, isSensitive, type Bundle, type Definition, type Json } from '../bundle/bundle.js';
+import { nearest } from '../bundle/nearest.js';
 import { own } from '../bundle/own.js';
-import { checkValue, coerceValue, encodeFileValue, parseValue } from '../bundle/values.js';
-import { CnabError, messageOf } from '../errors.js';
+import { shellWord } from '../bundle/shell-word.js';
+import { checkValue, encodeFileValue, parseValue } from '../bundle/values.js';
+import { CnabError } from '../errors.js';
+import { sourceOutputsOf } from './extensions.js';
 import type { GivenParameter } from './request.js';
+import type { SourceOutput } from './source-output.js';
 
 /** A parameter's value for this run and where it came from. */
 export interface ResolvedParameter {
@@ -31,11 +35,19 @@ export interface ParameterSources {
   readonly given: readonly GivenParameter[];
   /** What the user set in earlier runs. */
   readonly overrides: Readonly<Record<string, Json>>;
-  /** Resolved values of the last modifying run, for readOnly; absent on install. */
-  readonly installed?: Readonly<Record<string, Json>>;
+  /** What earlier runs passed on, by parameter, undefined where it was not set: readOnly ones keep it. Empty on install. */
+  readonly installed: ReadonlyMap<string, Json | undefined>;
+  /** What kept values are said to come from. */
   readonly keptFrom: string;
-  /** Text of the installation's last output of that name (extension io.cnab.parameter-sources). */
-  readonly outputText: (output: string, definition: Definition) => Promise<string | undefined>;
+  /** See `readSourceOutput`. */
+  readonly outputOf: (name: string) => Promise<SourceOutput | undefined>;
+}
+
+interface Sourced {
+  readonly value: Json;
+  readonly from: string;
+  /** True where the value is a secret whatever the parameter's definition says. */
+  readonly sensitive?: boolean;
 }
 
 /**
@@ -43,88 +55,80 @@ export interface ParameterSources {
  * Rejects with CnabError `invalid` that lists every problem: unknown names, values that do not fit, what is missing.
  */
 export async function resolveParameters(sources: ParameterSources): Promise<ResolvedParameters> {
-  const { bundle, action, overrides } = sources;
-  const declared = Object.entries(bundle.parameters ?? {});
+  const { bundle, action, installed, keptFrom } = sources;
   const problems: string[] = [];
   const warnings: string[] = [];
-  const { given, refused } = readGiven(sources, problems);
-  const kept = Object.entries(overrides).filter(([name]) => declared.some(([known]) => known === name));
-  const dropped = Object.keys(overrides).filter((name) => !declared.some(([known]) => known === name));
-  if (dropped.length > 0) {
-    warnings.push(`the bundle no longer has these parameters, their kept values are dropped: ${dropped.join(', ')}.`);
-  }
-  const keptValues = new Map(kept);
+  /** Names whose value has been reported as a problem: once is enough. */
+  const refused = new Set<string>();
+  const refuse = (name: string, problem: string): void => {
+    refused.add(name);
+    problems.push(problem);
+  };
+  const given = readGiven(sources, refuse);
+  const kept = keptValues(sources, warnings);
   const applied: ResolvedParameter[] = [];
-  const missing: string[] = [];
-  for (const [name, parameter] of declared) {
-    const definition = definitionOf(bundle, parameter.definition);
-    const sensitive = isSensitive(bundle, parameter.definition);
-    const applies = appliesTo(parameter, action);
+  for (const [name, parameter] of Object.entries(bundle.parameters ?? {})) {
     if (refused.has(name)) continue;
-    let set = given.get(name);
-    const readOnly = typeof definition === 'object' && definition['readOnly'] === true;
-    if (set !== undefined && readOnly && sources.installed !== undefined) {
-      warnings.push(
-        `parameter "${name}" is fixed since the installation (readOnly): the value from ${set.from} is ignored.`,
-      );
+    const definition = definitionOf(bundle, parameter.definition);
+    const fixed = isReadOnly(definition) && installed.has(name);
+    const ignored = fixed ? given.get(name) : undefined;
+    if (ignored !== undefined) {
       given.delete(name);
-      set = undefined;
+      warnings.push(`parameter "${name}" is fixed since the installation: the value from ${ignored.from} is ignored.`);
     }
-    if (!applies) {
-      if (set !== undefined)
+    if (!appliesTo(parameter, action)) {
+      if (given.has(name))
         warnings.push(`parameter "${name}" does not apply to ${action}: it is kept for later and not passed on.`);
       continue;
     }
-    const found = set ?? (await fallback(sources, name, definition, readOnly, keptValues, problems));
+    const found =
+      sourced(fixed ? installed.get(name) : undefined, keptFrom) ??
+      given.get(name) ??
+      sourced(kept.get(name), keptFrom) ??
+      (await fromOutput(sources, name, definition, (problem) => refuse(name, problem))) ??
+      sourced(defaultOf(definition), 'default');
+    if (refused.has(name)) continue;
+    const sensitive = found?.sensitive === true || isSensitive(bundle, parameter.definition);
     if (found === undefined) {
-      if (parameter.required === true) missing.push(name);
+      if (parameter.required === true) problems.push(missing(name, parameter.description));
       applied.push({ name, from: 'not set', sensitive });
       continue;
     }
-    const value = coerceValue(definition, found.value);
-    problems.push(...(await checkValue(definition, value, `parameter "${name}" (${found.from})`)));
-    applied.push({ name, value, from: found.from, sensitive });
+    const { value, from } = found;
+    problems.push(...(await checkValue(asSecretIf(sensitive, definition), value, `parameter "${name}" (${from})`)));
+    applied.push({ name, value, from, sensitive });
   }
-  throwIfAny(problems, missing, bundle);
-  const carried = {
-    ...Object.fromEntries(keptValues),
-    ...Object.fromEntries([...given].map(([name, { value }]) => [name, value])),
+  if (problems.length > 0) throw notFitting(problems, applied, bundle);
+  return {
+    applied,
+    overrides: {
+      ...Object.fromEntries(kept),
+      ...Object.fromEntries([...given].map(([name, { value }]) => [name, value])),
+    },
+    kept: [...kept.keys()].filter((name) => !given.has(name)),
+    warnings,
   };
-  return { applied, overrides: carried, kept: [...keptValues.keys()].filter((name) => !given.has(name)), warnings };
 }
 
-interface Sourced {
-  readonly value: Json;
-  readonly from: string;
-}
-
-/** The values that were given, typed; `refused` are the names whose value has already been reported as a problem. */
+/** The values that were given, typed. */
 function readGiven(
-  sources: ParameterSources,
-  problems: string[],
-): { given: Map<string, Sourced>; refused: ReadonlySet<string> } {
-  const { bundle } = sources;
+  { bundle, given: all }: ParameterSources,
+  refuse: (name: string, problem: string) => void,
+): Map<string, Sourced> {
   const given = new Map<string, Sourced>();
-  const refused = new Set<string>();
-  for (const { name, value, from } of sources.given) {
+  for (const { name, value, from, shared } of all) {
     const parameter = own(bundle.parameters, name);
     if (parameter === undefined) {
-      const names = Object.keys(bundle.parameters ?? {});
-      problems.push(
-        `${from}: the bundle has no parameter "${name}"${names.length > 0 ? `; it has ${names.join(', ')}` : ''}.`,
-      );
+      if (shared !== true) refuse(name, `${from}: the bundle has no parameter "${name}"${advice(bundle, name)}.`);
       continue;
     }
-    const definition = definitionOf(bundle, parameter.definition);
     try {
-      given.set(name, { value: typed(definition, value), from });
+      given.set(name, { value: typed(definitionOf(bundle, parameter.definition), value), from });
     } catch (error) {
-      if (!(error instanceof CnabError)) throw error;
-      problems.push(`parameter "${name}" (${from}): ${error.message}`);
-      refused.add(name);
+      refuse(name, problemOf(name, from, error));
     }
   }
-  return { given, refused };
+  return given;
 }
 
 function typed(definition: Definition, value: GivenParameter['value']): Json {
@@ -138,62 +142,87 @@ function typed(definition: Definition, value: GivenParameter['value']): Json {
   }
 }
 
-async function fallback(
-  sources: ParameterSources,
+function keptValues({ bundle, overrides }: ParameterSources, warnings: string[]): ReadonlyMap<string, Json> {
+  const kept = new Map(Object.entries(overrides));
+  const dropped = [...kept.keys()].filter((name) => own(bundle.parameters, name) === undefined);
+  if (dropped.length > 0) {
+    warnings.push(`the bundle no longer has these parameters, their kept values are dropped: ${dropped.join(', ')}.`);
+  }
+  for (const name of dropped) kept.delete(name);
+  return kept;
+}
+
+/** The first of the parameter's source outputs that is there. One that does not fit is a problem, not a reason to go on. */
+async function fromOutput(
+  { bundle, outputOf }: ParameterSources,
   name: string,
   definition: Definition,
-  readOnly: boolean,
-  kept: ReadonlyMap<string, Json>,
-  problems: string[],
+  refuse: (problem: string) => void,
 ): Promise<Sourced | undefined> {
-  const { bundle, installed, keptFrom } = sources;
-  if (readOnly && installed !== undefined && Object.hasOwn(installed, name)) {
-    return { value: installed[name] as Json, from: keptFrom };
-  }
-  if (kept.has(name)) return { value: kept.get(name) as Json, from: keptFrom };
-  for (const output of sourceOutputs(bundle, name)) {
-    const text = await sources.outputText(output, definition);
-    if (text === undefined) continue;
+  for (const output of sourceOutputsOf(bundle, name)) {
+    const from = `output "${output}"`;
     try {
-      return { value: parseValue(definition, text), from: `output "${output}"` };
+      const found = await outputOf(output);
+      if (found === undefined) continue;
+      const { bytes, sensitive } = found;
+      return { value: typed(asSecretIf(sensitive, definition), { kind: 'file', bytes }), from, sensitive };
     } catch (error) {
-      problems.push(`parameter "${name}" (output "${output}"): ${messageOf(error)}`);
+      refuse(problemOf(name, from, error));
       return undefined;
     }
-  }
-  if (typeof definition === 'object' && Object.hasOwn(definition, 'default')) {
-    return { value: definition['default'] as Json, from: 'default' };
   }
   return undefined;
 }
 
-/** Outputs that may give the parameter's default, in the order of `priority` (extension io.cnab.parameter-sources, 810). */
-function sourceOutputs(bundle: Bundle, parameter: string): readonly string[] {
-  const extension = bundle.custom?.['io.cnab.parameter-sources'] as
-    Record<string, { priority?: string[]; sources?: Record<string, { name?: string }> }> | undefined;
-  const entry = own(extension, parameter);
-  if (!Array.isArray(entry?.priority)) return [];
-  return entry.priority
-    .filter((kind) => kind === 'output')
-    .map((kind) => entry.sources?.[kind]?.name)
-    .filter((name): name is string => typeof name === 'string');
+function sourced(value: Json | undefined, from: string): Sourced | undefined {
+  return value === undefined ? undefined : { value, from };
 }
 
 function definitionOf(bundle: Bundle, name: string): Definition {
   return own(bundle.definitions, name) ?? true;
 }
 
-function throwIfAny(problems: readonly string[], missing: readonly string[], bundle: Bundle): void {
-  if (problems.length === 0 && missing.length === 0) return;
-  const details = [
-    ...problems,
-    ...missing.map((name) => {
-      const description = bundle.parameters?.[name]?.description;
-      return `parameter "${name}" is required and has no value${description === undefined ? '.' : `: ${description}`}`;
-    }),
-  ];
-  throw new CnabError('invalid', 'the parameters do not fit the bundle:', {
-    details,
-    suggestions: missing.length > 0 ? [`Add: ${missing.map((name) => `-p ${name}=VALUE`).join(' ')}`] : [],
+function defaultOf(definition: Definition): Json | undefined {
+  return typeof definition === 'object' ? own(definition, 'default') : undefined;
+}
+
+function isReadOnly(definition: Definition): boolean {
+  return typeof definition === 'object' && own(definition, 'readOnly') === true;
+}
+
+/** With it no message tells the value. */
+function asSecretIf(sensitive: boolean, definition: Definition): Definition {
+  if (!sensitive || definition === false) return definition;
+  return { ...(definition === true ? {} : definition), writeOnly: true };
+}
+
+/** Throws what is a bug of ours. */
+function problemOf(name: string, from: string, error: unknown): string {
+  if (!(error instanceof CnabError)) throw error;
+  return `parameter "${name}" (${from}): ${error.message}`;
+}
+
+const MOST_NAMES = 10;
+
+function advice(bundle: Bundle, name: string): string {
+  const names = Object.keys(bundle.parameters ?? {});
+  const meant = nearest(name, names);
+  if (meant !== undefined) return `: did you mean "${meant}"`;
+  if (names.length === 0) return '';
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return `; it has ${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+}
+
+function missing(name: string, description: string | undefined): string {
+  return `parameter "${name}" is required and has no value${description === undefined ? '.' : `: ${description}`}`;
+}
+
+function notFitting(problems: readonly string[], applied: readonly ResolvedParameter[], bundle: Bundle): CnabError {
+  const names = applied
+    .filter(({ name, value }) => value === undefined && own(bundle.parameters, name)?.required === true)
+    .map(({ name }) => `-p ${shellWord(`${name}=VALUE`)}`);
+  return new CnabError('invalid', 'the parameters do not fit the bundle:', {
+    details: problems,
+    suggestions: names.length > 0 ? [`Add: ${names.join(' ')}`] : [],
   });
 }

@@ -1,22 +1,22 @@
 import { canonicalDigest } from '../bundle/canonical.js';
-import type { Definition, Json, LoadedBundle } from '../bundle/bundle.js';
+import type { Json, LoadedBundle } from '../bundle/bundle.js';
 import { checkInstallationName } from '../bundle/names.js';
-import { readOutputAsText } from './output-text.js';
 import { validateBundle } from '../bundle/validate.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Claim, ClaimRecord, Installation } from '../claim/claim.js';
-import { isUninstalled, lastModifying } from '../claim/status.js';
+import { isAbsent, lastEffective } from '../claim/status.js';
 import type { Operation } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
 import { resolveCredentials } from './credentials.js';
 import { checkExtensions } from './extensions.js';
 import { chooseImage } from './image.js';
-import { claimExtras, customOfClaim, keptFrom, mergeChoices } from './kept.js';
+import { claimExtras, customOfClaim, installedValues, keptFrom, mergeChoices } from './kept.js';
 import { buildOperation } from './operation.js';
 import { resolveParameters, type ResolvedParameters } from './parameters.js';
 import { permit, traitsOf, type ActionTraits } from './permit.js';
 import { notInstalled } from './refuse.js';
 import type { ActionContext, ActionRequest, ActionStart } from './request.js';
+import { readSourceOutput } from './source-output.js';
 
 /** Everything that is decided before anything is recorded or created. */
 export interface PreparedAction {
@@ -33,12 +33,11 @@ export interface PreparedAction {
 
 /** The action that a request stands for: `upgrade --install` is an install where there is nothing to upgrade. */
 export function actionOf(request: ActionRequest, installation: Installation | undefined): string {
-  const nothingThere =
-    installation === undefined || lastModifying(installation) === undefined || isUninstalled(installation);
-  return request.action === 'upgrade' && request.installIfAbsent && nothingThere ? 'install' : request.action;
+  const absent = installation === undefined || isAbsent(installation);
+  return request.action === 'upgrade' && request.installIfAbsent && absent ? 'install' : request.action;
 }
 
-/** The bundle of the request, or the one that the last modifying run used, checked again: a record is a file like any other. */
+/** The bundle of the request, or the one that the installation was made with, checked again: a record is a file like any other. */
 export async function bundleOf(request: ActionRequest, record: ClaimRecord | undefined): Promise<LoadedBundle> {
   if (request.bundle !== undefined) return request.bundle;
   if (record === undefined) {
@@ -80,7 +79,7 @@ export async function prepareAction(
   const { target } = claims;
   checkInstallationName(request.installation);
   const action = actionOf(request, installation);
-  const record = installation === undefined ? undefined : lastModifying(installation);
+  const record = installation === undefined ? undefined : lastEffective(installation);
   if (action !== 'install' && record === undefined && request.bundle === undefined) {
     throw await notInstalled(request.installation, target, context.store);
   }
@@ -107,9 +106,9 @@ export async function prepareAction(
     action,
     given: request.parameters,
     overrides: kept.overrides,
-    ...(previous === undefined ? {} : { installed: previous.claim.parameters ?? {} }),
+    installed: installation === undefined || action === 'install' ? new Map() : installedValues(installation),
     keptFrom: previous === undefined ? 'before' : `revision ${previous.claim.revision}`,
-    outputText: (output: string, definition: Definition) => readOutputAsText(claims, installation, output, definition),
+    outputOf: (name) => readSourceOutput(claims, installation, name),
   });
   const credentials = await resolveCredentials(
     bundle,

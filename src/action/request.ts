@@ -16,6 +16,8 @@ export interface GivenParameter {
     | { readonly kind: 'file'; readonly bytes: Uint8Array };
   /** For messages and the dry-run table: `-p`, `--params values.yaml`, `parameter set prod`. */
   readonly from: string;
+  /** True for an entry of a set, which may serve several bundles: a name that this one lacks is passed over. */
+  readonly shared?: boolean;
 }
 
 /**

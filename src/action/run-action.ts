@@ -1,6 +1,6 @@
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Installation, Result } from '../claim/claim.js';
-import { lastModifying, unsettled } from '../claim/status.js';
+import { lastEffective, unsettled } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
 import { executeAction } from './execute.js';
 import { runningResult, unfinishedResult, unknownResult } from './final-result.js';
@@ -47,7 +47,7 @@ export async function planAction(request: ActionRequest, context: ActionContext)
 
 /** Stateless actions leave no record and need no lock (spec 101); everything else does. */
 async function leavesNoRecord(request: ActionRequest, installation: Installation | undefined): Promise<boolean> {
-  const record = installation === undefined ? undefined : lastModifying(installation);
+  const record = installation === undefined ? undefined : lastEffective(installation);
   const action = actionOf(request, installation);
   if (['install', 'upgrade', 'uninstall'].includes(action) || (request.bundle ?? record) === undefined) return false;
   const { bundle } = await bundleOf(request, record);

@@ -118,7 +118,7 @@ export function holdsSecrets(definition: Json): boolean {
   if (definition === null || typeof definition !== 'object') return false;
   if (Array.isArray(definition)) return (definition as readonly Json[]).some(holdsSecrets);
   return Object.entries(definition).some(
-    ([key, value]) => (key === 'writeOnly' && value === true) || holdsSecrets(value as Json),
+    ([key, value]) => (key === 'writeOnly' && value === true) || holdsSecrets(value),
   );
 }
 

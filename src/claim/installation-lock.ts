@@ -1,3 +1,4 @@
+import { shellWord } from '../bundle/shell-word.js';
 import { CnabError } from '../errors.js';
 import { makeFolder } from './atomic-write.js';
 import type { InstallationLock } from './claim-store.js';
@@ -47,10 +48,6 @@ function busy(
   return new CnabError('busy', `${what}: ${purpose} by process ${pid} on ${host}, since ${since}`, {
     suggestions: judged
       ? ['wait until it ends, or stop that process']
-      : [`if that process is gone (it cannot be seen from ${facts.host}), remove its lock: rm ${quoted(path)}`],
+      : [`if that process is gone (it cannot be seen from ${facts.host}), remove its lock: rm ${shellWord(path)}`],
   });
-}
-
-function quoted(path: string): string {
-  return /^[A-Za-z0-9_./@%+=:,-]+$/u.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

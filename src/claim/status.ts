@@ -1,4 +1,5 @@
 import { BUILT_IN_ACTIONS, isSensitive } from '../bundle/bundle.js';
+import { member } from '../bundle/own.js';
 import {
   CUSTOM_KEY,
   type Claim,
@@ -57,12 +58,18 @@ export function endedWithZero(record: ClaimRecord): boolean {
 /** True when the run tool was never started: such a run has changed nothing. */
 export function neverRan(record: ClaimRecord): boolean {
   const result = lastResult(record);
-  return result !== undefined && member(member(result.custom, CUSTOM_KEY), 'ran') === 'no';
+  // Ours is always marked as running before anything runs; other tools may leave a claim without results.
+  if (result === undefined) return member(record.claim.custom, CUSTOM_KEY) !== undefined;
+  return member(member(result.custom, CUSTOM_KEY), 'ran') === 'no';
 }
 
-/** The run that the installation's state comes from: the last modifying one whose run tool was started. */
-function lastEffective(installation: Installation): ClaimRecord | undefined {
-  return installation.records.findLast((record) => isModifying(record.claim) && !neverRan(record));
+/**
+ * The run that the installation's state, bundle and kept choices come from: the last modifying one whose run tool was
+ * started, or, while none ever was, the last modifying one.
+ */
+export function lastEffective(installation: Installation): ClaimRecord | undefined {
+  const { records } = installation;
+  return records.findLast((record) => isModifying(record.claim) && !neverRan(record)) ?? lastModifying(installation);
 }
 
 /**
@@ -78,6 +85,12 @@ export function isInstalled(installation: Installation): boolean {
 export function isUninstalled(installation: Installation): boolean {
   const record = lastEffective(installation);
   return record !== undefined && record.claim.action === 'uninstall' && endedWithZero(record);
+}
+
+/** True while nothing is there to upgrade: no run ended with 0 yet, or the last that did was an uninstall. */
+export function isAbsent(installation: Installation): boolean {
+  const record = installation.records.findLast((run) => isModifying(run.claim) && endedWithZero(run));
+  return record === undefined || record.claim.action === 'uninstall';
 }
 
 /**
@@ -174,9 +187,4 @@ export function history(installation: Installation): readonly HistoryEntry[] {
       ...(result === undefined || isOpen(result) || result.created === '' ? {} : { ended: result.created }),
     };
   });
-}
-
-function member(json: unknown, key: string): unknown {
-  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, key)) return undefined;
-  return (json as Readonly<Record<string, unknown>>)[key];
 }

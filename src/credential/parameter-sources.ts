@@ -6,11 +6,11 @@ import { parseDocument } from './document.js';
 import { locateSet, type LocateOptions } from './locate.js';
 import { readLimited, SourceProblem } from './read-limited.js';
 import { readSetFile } from './resolve.js';
-import { isSetDocument, readSet, type SetEntry } from './set.js';
+import { isSetDocument, readSet, type SetEntry, type Source } from './set.js';
 import { resolveSource, type Surroundings } from './source.js';
 
 /** A parameter travels in Secrets, in parts of 1 MiB; more than this is no parameter. */
-const MAX_PARAMETER_BYTES = 16 * 1024 * 1024;
+export const MAX_PARAMETER_BYTES = 16 * 1024 * 1024;
 
 export interface ParameterOptions extends Surroundings {
   /** `-p k=v`, as typed. */
@@ -112,17 +112,16 @@ async function fromSource(
   from: string,
   options: ParameterOptions,
 ): Promise<GivenParameter> {
+  return { name, from, shared: true, value: await valueOf(source, options) };
+}
+
+async function valueOf(source: Source, options: ParameterOptions): Promise<GivenParameter['value']> {
   if (source.kind === 'value') {
     const { value } = source;
-    return {
-      name,
-      from,
-      value: typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'typed', json: value },
-    };
+    return typeof value === 'string' ? { kind: 'text', text: value } : { kind: 'typed', json: value };
   }
   const bytes = await resolveSource(source, options, MAX_PARAMETER_BYTES);
-  if (source.kind === 'env') return { name, from, value: { kind: 'text', text: Buffer.from(bytes).toString() } };
-  return { name, from, value: { kind: 'file', bytes } };
+  return source.kind === 'env' ? { kind: 'text', text: Buffer.from(bytes).toString() } : { kind: 'file', bytes };
 }
 
 function fromFlags({ params, paramFiles, cwd }: ParameterOptions, problems: string[]): readonly Pending[] {

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import type { CredentialResolver } from '../action/request.js';
+import { shellWord } from '../bundle/shell-word.js';
 import { CnabError } from '../errors.js';
 import { MAX_DOCUMENT_BYTES } from './document.js';
 import { locateSet } from './locate.js';
 import { readLimited, readStream, SourceProblem } from './read-limited.js';
 import { parseSet, type SetEntry, type SetKind, type SourceSet } from './set.js';
 import { parseSingles, type SingleCredential } from './single.js';
-import { MAX_CREDENTIAL_BYTES, quoted, resolveSource, type Surroundings } from './source.js';
+import { MAX_CREDENTIAL_BYTES, resolveSource, type Surroundings } from './source.js';
 
 export interface CredentialOptions extends Surroundings {
   /** NAME or FILE of credential sets (`-c`); of two that have a credential the later one counts. */
@@ -61,7 +62,7 @@ export function sourceFlag(name: string): string {
     .toUpperCase()
     .replace(/[^A-Z0-9]+/gu, '_')
     .replace(/^(?=\d)/u, '_');
-  return `--credential ${quoted(`${name}=env:${variable}`)}`;
+  return `--credential ${shellWord(`${name}=env:${variable}`)}`;
 }
 
 /** Reads a set by NAME or FILE. Rejects with CnabError. */

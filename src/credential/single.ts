@@ -1,5 +1,5 @@
+import { shellWord } from '../bundle/shell-word.js';
 import { CnabError } from '../errors.js';
-import { quoted } from './source.js';
 
 /** One `--credential`: the name and where its value comes from. */
 export interface SingleCredential {
@@ -43,7 +43,7 @@ function parseSingle(text: string): SingleCredential | string {
   if (match === null) {
     return (
       `a value is not taken from the command line, where other users and the shell's history see it: ` +
-      `set a variable and write ${quoted(`${name}=env:VAR`)}`
+      `set a variable and write ${shellWord(`${name}=env:VAR`)}`
     );
   }
   const [, kind, rest = ''] = match;

@@ -69,8 +69,3 @@ function textBytes(text: string, what: string): Uint8Array {
   if (bytes.toString() !== text) throw new SourceProblem(`${what} holds half a surrogate pair, which has no bytes`);
   return bytes;
 }
-
-/** A word as a POSIX shell reads it back. */
-export function quoted(word: string): string {
-  return /^[A-Za-z0-9_./@%+=:,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}

@@ -40,7 +40,8 @@ async function resolve(changes: Partial<ParameterSources> = {}): Promise<{
     given: [],
     overrides: {},
     keptFrom: 'revision 1',
-    outputText: () => Promise.resolve(undefined),
+    installed: new Map(),
+    outputOf: () => Promise.resolve(undefined),
     ...changes,
   });
   return {
@@ -63,6 +64,21 @@ async function problemsOf(changes: Partial<ParameterSources>): Promise<string> {
   return [thrown.message, ...thrown.details, ...thrown.suggestions].join('\n');
 }
 
+const output =
+  (bytes: string | Uint8Array, sensitive = false): ParameterSources['outputOf'] =>
+  () =>
+    Promise.resolve({ bytes: Buffer.from(bytes as string), sensitive });
+
+/** BUNDLE, with one parameter of the type whose default is an output. */
+function fedBy(definition: Json, more: Partial<Bundle> = {}): Bundle {
+  return {
+    ...BUNDLE,
+    definitions: { fed: definition as Record<string, Json> },
+    parameters: { host: { definition: 'fed', destination: { env: 'HOST' }, required: true } },
+    ...more,
+  };
+}
+
 describe('resolveParameters', () => {
   it('lets a default satisfy `required`, and an unset optional one without a default stay absent', async () => {
     const { values, from } = await resolve();
@@ -71,9 +87,9 @@ describe('resolveParameters', () => {
   });
 
   it('takes the default, then a source output, then what was kept, then what is given, the last one of these', async () => {
-    const outputText = () => Promise.resolve('from-output');
-    assert.equal((await resolve({ outputText })).values['host'], 'from-output');
-    const kept = { overrides: { host: 'kept' }, outputText };
+    const outputOf = output('from-output');
+    assert.equal((await resolve({ outputOf })).values['host'], 'from-output');
+    const kept = { overrides: { host: 'kept' }, outputOf };
     assert.equal((await resolve(kept)).values['host'], 'kept');
     const given = [text('host', 'set', 'params.yaml'), text('host', 'flag')];
     const { values, from, overrides } = await resolve({ ...kept, given });
@@ -102,13 +118,83 @@ describe('resolveParameters', () => {
   it('keeps the installed value of a readOnly parameter and says that the new one is ignored', async () => {
     const { values, warnings, overrides } = await resolve({
       action: 'upgrade',
-      installed: { region: 'eu' },
+      installed: new Map([['region', 'eu']]),
       overrides: { region: 'eu' },
       given: [text('region', 'us')],
     });
     assert.equal(values['region'], 'eu');
     assert.equal(overrides['region'], 'eu');
     assert.match(warnings.join(), /"region" is fixed/);
+  });
+
+  it('lets a readOnly parameter that no run has had be set', async () => {
+    const { values, warnings } = await resolve({ action: 'upgrade', given: [text('region', 'us')] });
+    assert.equal(values['region'], 'us');
+    assert.deepEqual(warnings, []);
+  });
+
+  it('leaves a readOnly parameter unset that was not set', async () => {
+    const installed = new Map([['region', undefined]]);
+    const { values, warnings } = await resolve({ action: 'upgrade', installed, given: [text('region', 'us')] });
+    assert.equal(values['region'], undefined);
+    assert.match(warnings.join(), /"region" is fixed/);
+  });
+
+  it('reads a source output like a file: without the line end of `echo`, as base64 where the definition says so', async () => {
+    assert.equal((await resolve({ bundle: fedBy({ type: 'integer' }), outputOf: output('42\n') })).values['host'], 42);
+    const base64 = fedBy({ type: 'string', contentEncoding: 'base64' });
+    assert.equal((await resolve({ bundle: base64, outputOf: output(Buffer.of(255, 0)) })).values['host'], '/wA=');
+  });
+
+  it('refuses a source output that is binary or does not fit, once, rather than pass on something else', async () => {
+    const binary = await problemsOf({ bundle: fedBy({ type: 'string' }), outputOf: output(Buffer.of(255, 0)) });
+    assert.match(binary, /parameter "host" \(output "endpoint"\): must be UTF-8 text/);
+    const odd = await problemsOf({ bundle: fedBy({ type: 'integer', default: 1 }), outputOf: output('many') });
+    assert.match(odd, /parameter "host" \(output "endpoint"\): must be an integer, but is "many"$/);
+    assert.ok(!odd.includes('has no value'), odd);
+  });
+
+  it('keeps the secret of a sensitive source output, whatever the definition of the parameter says', async () => {
+    const bundle = fedBy({ type: 'string', minLength: 20 });
+    const shown = await problemsOf({ bundle, outputOf: output('hunter2', true) });
+    assert.ok(!shown.includes('hunter2'), shown);
+    assert.ok(
+      !(await problemsOf({ bundle: fedBy({ type: 'integer' }), outputOf: output('hunter2', true) })).includes(
+        'hunter2',
+      ),
+    );
+    const { applied } = await resolveParameters({
+      ...{ bundle: fedBy({}), action: 'install', given: [], overrides: {}, keptFrom: '', installed: new Map() },
+      outputOf: output('hunter2', true),
+    });
+    assert.deepEqual(applied, [{ name: 'host', value: 'hunter2', from: 'output "endpoint"', sensitive: true }]);
+  });
+
+  it('takes an extension that is not of its form for one that names nothing', async () => {
+    for (const extension of [
+      null,
+      'x',
+      5,
+      [],
+      { host: null },
+      { host: { priority: 'output' } },
+      { host: { priority: ['output'] } },
+    ] as Json[]) {
+      const bundle = fedBy({ default: 'd' }, { custom: { 'io.cnab.parameter-sources': extension } });
+      assert.equal((await resolve({ bundle, outputOf: output('x') })).values['host'], 'd', JSON.stringify(extension));
+    }
+  });
+
+  it('passes over what a set has for other bundles', async () => {
+    assert.deepEqual((await resolve({ given: [{ ...text('other', 'x'), shared: true }] })).overrides, {});
+  });
+
+  it('gives flags that a shell takes as words, whatever a parameter is called', async () => {
+    const evil: Bundle = {
+      ...fedBy({}),
+      parameters: { '$(id) x': { definition: 'fed', destination: { env: 'X' }, required: true } },
+    };
+    assert.match(await problemsOf({ bundle: evil }), /Add: -p '\$\(id\) x=VALUE'$/);
   });
 
   it('drops kept values that the bundle no longer has, in one warning that names them', async () => {
@@ -129,9 +215,9 @@ describe('resolveParameters', () => {
     };
     const shown = await problemsOf({
       bundle: needs,
-      given: [text('prt', '1'), text('port', 'eighty'), text('name', 'ok')],
+      given: [text('zzz', '1'), text('port', 'eighty'), text('name', 'ok')],
     });
-    assert.match(shown, /no parameter "prt"/);
+    assert.match(shown, /no parameter "zzz"; it has port, name/);
     assert.match(shown, /parameter "port" \(-p\)/);
     assert.equal(shown.match(/"port"/g)?.length, 1);
     assert.match(shown, /parameter "must" is required and has no value: who it is for/);

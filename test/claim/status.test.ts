@@ -10,9 +10,11 @@ import {
 import {
   exitCodeOf,
   history,
+  isAbsent,
   isInstalled,
   isModifying,
   isUninstalled,
+  lastEffective,
   lastModifying,
   lastOutputs,
   outputHistory,
@@ -59,6 +61,33 @@ describe('the state of an installation', () => {
       ['install', 'upgrade', 'uninstall', 'migrate'],
     );
     assert.equal(isModifying(claim(idOf(1), 'migrate', { bundle: { ...BUNDLE, actions: {} } })), false);
+  });
+
+  it('comes from the last run whose run tool was started, and from the last one while none was', () => {
+    const never: Partial<Result> = { status: 'failed', custom: { [CUSTOM_KEY]: { ran: 'no' } } };
+    const [install, upgrade] = [run('install', 'succeeded'), run('upgrade', never)];
+    assert.equal(lastEffective(app(install, upgrade)), install);
+    assert.equal(lastEffective(app(upgrade)), upgrade);
+  });
+
+  it('is not changed by a claim of ours that was never marked as running; one of another tool may have run', () => {
+    const install = run('install', 'succeeded');
+    const killed = run('upgrade');
+    const ours = { ...killed, claim: { ...killed.claim, custom: { [CUSTOM_KEY]: {} } } };
+    assert.equal(isInstalled(app(install, ours)), true);
+    assert.equal(isInstalled(app(install, killed)), false);
+  });
+
+  it('is absent until a run ends with 0, and after an uninstall that does', () => {
+    const absent: readonly (readonly [boolean, ...ClaimRecord[]])[] = [
+      [true],
+      [true, run('install', 'failed')],
+      [true, run('install', 'failed'), run('logs', 'succeeded')],
+      [false, run('install', exit('failed', 0)), run('upgrade', 'failed')],
+      [false, run('install', 'succeeded'), run('uninstall', 'failed')],
+      [true, run('install', 'succeeded'), run('uninstall', 'succeeded'), run('install', 'failed')],
+    ];
+    for (const [expected, ...records] of absent) assert.equal(isAbsent(app(...records)), expected);
   });
 
   it('is unknown without results', () => {

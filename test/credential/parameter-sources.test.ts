@@ -120,13 +120,13 @@ parameters:
   - {name: date, source: {command: printf 5}}
 `;
     await writeFile(join(home, 'parameters/prod.yaml'), text);
-    const from = 'parameter set prod';
+    const set = { from: 'parameter set prod', shared: true };
     assert.deepEqual(await read({ valueFiles: ['prod'] }), [
-      { name: 'native', value: { kind: 'typed', json: 80 }, from },
-      { name: 'text', value: { kind: 'text', text: '80' }, from },
-      { name: 'port', value: { kind: 'text', text: '80' }, from },
-      { name: 'cert', value: { kind: 'file', bytes: Buffer.from('PEM\n') }, from },
-      { name: 'date', value: { kind: 'file', bytes: Buffer.from('5') }, from },
+      { name: 'native', value: { kind: 'typed', json: 80 }, ...set },
+      { name: 'text', value: { kind: 'text', text: '80' }, ...set },
+      { name: 'port', value: { kind: 'text', text: '80' }, ...set },
+      { name: 'cert', value: { kind: 'file', bytes: Buffer.from('PEM\n') }, ...set },
+      { name: 'date', value: { kind: 'file', bytes: Buffer.from('5') }, ...set },
     ]);
     const wanted = await read({ valueFiles: ['prod'], wanted: (name) => name === 'text' });
     assert.deepEqual(
