@@ -1,10 +1,9 @@
-// Bundles src/ into lib/: one CommonJS file for the program and one for each heavy library.
+// Bundles src/ into lib/: the program in parts that are read when they are needed, and each heavy library apart.
 //
-// Node 20 has no compile cache for ES modules, and a CommonJS file starts fastest there. Heavy libraries stand apart so
-// that a command that does not use one never reads it: they are loaded at their first import(), and our own code stays
-// in a single file, so that no class exists twice.
-import { build } from 'esbuild';
-import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+// Node 20 has no compile cache for ES modules, and CommonJS files start faster there. esbuild cuts ES modules only, so
+// the parts are made as such (a class exists once, however many commands use it) and then each is turned into CommonJS.
+import { build, transform } from 'esbuild';
+import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -40,18 +39,16 @@ const vendors = {
 };
 const fileOf = (library) => `./${library.replace(/^@/, '').replace('/', '-')}.cjs`;
 
-const common = {
-  bundle: true,
+const common = { bundle: true, platform: 'node', target: 'node20', minifySyntax: true, logLevel: 'warning' };
+const commonJs = {
   platform: 'node',
   target: 'node20',
   format: 'cjs',
-  minifySyntax: true,
-  logLevel: 'warning',
   // import() of a CommonJS file sees only the names that a lexer finds in it; require() sees all.
   supported: { 'dynamic-import': false },
   // import.meta.url does not exist in CommonJS; source files find their neighbours (scripts) by it.
   define: { 'import.meta.url': '__moduleUrl' },
-  banner: { js: `const __moduleUrl = require('node:url').pathToFileURL(__filename).href;` },
+  banner: `const __moduleUrl = require('node:url').pathToFileURL(__filename).href;`,
 };
 
 const apart = {
@@ -87,6 +84,18 @@ const leanFramework = {
   },
 };
 
+const sandboxServer = {
+  name: 'sandbox-server',
+  setup(builder) {
+    builder.onResolve({ filter: /^sandbox-server$/ }, ({ path }) => ({ path, namespace: 'entry' }));
+    builder.onLoad({ filter: /.*/, namespace: 'entry' }, () => ({
+      contents: `import { runServerProgram } from './src/driver/sandbox/server-program.ts';
+        void runServerProgram(process, process.argv.slice(2));`,
+      resolveDir: root,
+    }));
+  },
+};
+
 const lean = {
   name: 'lean-cluster-client',
   setup(builder) {
@@ -104,21 +113,32 @@ const lean = {
   },
 };
 
-async function program(entry, file) {
-  await build({
+async function program() {
+  const { outputFiles } = await build({
     ...common,
-    ...(typeof entry === 'string' ? { entryPoints: [join(root, entry)] } : { stdin: entry }),
-    outfile: join(lib, file),
-    plugins: [apart, leanFramework],
+    entryPoints: [
+      { in: join(root, 'src/main.ts'), out: 'main' },
+      // The sandbox's API server, a program of its own that outlives the command: it starts without the framework.
+      { in: 'sandbox-server', out: 'sandbox-server' },
+    ],
+    format: 'esm',
+    splitting: true,
+    write: false,
+    outdir: lib,
+    outExtension: { '.js': '.cjs' },
+    chunkNames: 'part-[hash]',
+    plugins: [sandboxServer, apart, leanFramework],
     // Only asked for when the framework meets TypeScript, which lib/ has none of.
     external: ['typescript', 'ts-node', 'tsx'],
   });
+  for (const { path, text } of outputFiles) writeFileSync(path, (await transform(text, commonJs)).code);
 }
 
 async function bundle(library, contents) {
   if (contents === '') return;
   await build({
     ...common,
+    format: 'cjs',
     stdin: { contents, resolveDir: root, sourcefile: `${library}.js` },
     outfile: join(lib, fileOf(library)),
     plugins: [lean],
@@ -133,20 +153,7 @@ async function bundle(library, contents) {
 rmSync(lib, { recursive: true, force: true });
 mkdirSync(lib, { recursive: true });
 // package.json says "module" for src and bin; lib/*.cjs says otherwise by its ending.
-await Promise.all([
-  program('src/main.ts', 'main.cjs'),
-  // The sandbox's API server, a program of its own that outlives the command: it starts without the framework.
-  program(
-    {
-      contents: `import { runServerProgram } from './src/driver/sandbox/server-program.ts';
-        void runServerProgram(process, process.argv.slice(2));`,
-      resolveDir: root,
-      sourcefile: 'sandbox-server.ts',
-    },
-    'sandbox-server.cjs',
-  ),
-  ...Object.entries(vendors).map(([library, contents]) => bundle(library, contents)),
-]);
+await Promise.all([program(), ...Object.entries(vendors).map(([library, contents]) => bundle(library, contents))]);
 
 const scripts = sources.filter((file) => file.endsWith('.sh'));
 if (new Set(scripts.map((file) => basename(file))).size !== scripts.length) {
