@@ -61,7 +61,7 @@ export class Cluster {
       collectGarbage(store, clock),
     );
     const events = recorder('kubelet', kubelet.nodeName);
-    this.kubelet = new Kubelet({ store, clock, runtime, events, settings: kubelet, folder, memoryFolder }, onBug);
+    this.kubelet = new Kubelet({ store, clock, runtime, events, settings: kubelet, folder, memoryFolder, onBug });
     this.#jobs = new JobController(
       store,
       clock,

@@ -106,8 +106,13 @@ export class ContainerLog {
 
   #append(records: Buffer): void {
     if (records.length === 0) return;
-    for (let done = 0; done < records.length;) done += writeSync(this.#file, records, done);
-    this.#size += records.length;
+    try {
+      let done = 0;
+      while (done < records.length) done += writeSync(this.#file, records, done);
+      this.#size += records.length;
+    } catch {
+      // A full disk: containerd goes on as well, to drain the container, and drops the record.
+    }
     this.#wake();
   }
 

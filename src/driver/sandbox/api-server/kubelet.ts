@@ -10,11 +10,7 @@ export class Kubelet {
   readonly #workers = new Map<string, PodWorker>();
   readonly #stopListening: () => void;
 
-  /** `onBug` hears of an error that no rule of the kubelet explains. */
-  constructor(
-    private readonly node: PodNode,
-    private readonly onBug: (error: unknown) => void,
-  ) {
+  constructor(private readonly node: PodNode) {
     this.#stopListening = node.store.listen((change) => this.#hear(change));
   }
 
@@ -37,7 +33,7 @@ export class Kubelet {
       for (const record of worker.state.containers) record.process?.kill('SIGKILL');
     }
     await Promise.all(workers.map((worker) => worker.done.catch(() => undefined)));
-    for (const worker of workers) this.#remove(worker);
+    for (const worker of workers) worker.remove();
     this.#workers.clear();
   }
 
@@ -65,23 +61,13 @@ export class Kubelet {
     } else if (pod.spec.nodeName === this.node.settings.nodeName && deletionTimestamp === undefined) {
       const started = new PodWorker(this.node, pod);
       this.#workers.set(uid, started);
-      started.done.catch(this.onBug);
+      started.done.catch(this.node.onBug);
     }
   }
 
   #forget(uid: string): void {
-    const worker = this.#workers.get(uid);
-    if (worker) this.#remove(worker);
+    this.#workers.get(uid)?.remove();
     this.#workers.delete(uid);
-  }
-
-  /** What a container made so that it cannot be removed must not end the server. */
-  #remove(worker: PodWorker): void {
-    try {
-      worker.remove();
-    } catch (error) {
-      this.onBug(error);
-    }
   }
 
   /** Nothing runs any more: deletes the object for good, as the kubelet does with a grace period of 0. */

@@ -21,6 +21,8 @@ export interface PodNode {
   readonly folder: string;
   /** Where Secrets and memory-backed volumes go; a tmpfs, where there is one. */
   readonly memoryFolder: string;
+  /** Hears of an error that no rule of the kubelet explains; what it was about goes on. */
+  readonly onBug: (error: unknown) => void;
 }
 
 /** A container of a pod, with what belongs to its present start. */

@@ -1,6 +1,7 @@
 import { rmSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../../../errors.js';
 import { startContainer } from './container-start.js';
 import { stopPod } from './container-stop.js';
 import { timestamp } from './objects.js';
@@ -8,7 +9,6 @@ import type { Pod } from './pod-objects.js';
 import { containersOf, graceOf, podFolder, sourcesOf } from './pod-node.js';
 import type { PodContainer, PodNode, PodState } from './pod-node.js';
 import { isInitialized, podStatus } from './pod-status.js';
-import { MountError } from './volume-payload.js';
 import { setUpVolume } from './volumes.js';
 
 /** What follows a sync: `ended` for good, `again` at once, or a wait for news, at most so many milliseconds. */
@@ -77,8 +77,17 @@ export class PodWorker {
 
   /** Removes what the pod left on the disk. */
   remove(): void {
-    rmSync(podFolder(this.node, this.state.pod), { recursive: true, force: true });
-    rmSync(this.#memory(), { recursive: true, force: true });
+    this.#removeFolders(podFolder(this.node, this.state.pod), this.#memory());
+  }
+
+  #removeFolders(...folders: readonly string[]): void {
+    for (const folder of folders) {
+      try {
+        rmSync(folder, { recursive: true, force: true });
+      } catch (error) {
+        this.node.onBug(error);
+      }
+    }
   }
 
   async #run(): Promise<void> {
@@ -158,11 +167,10 @@ export class PodWorker {
       this.#waitsForObjects = false;
       return true;
     } catch (error) {
-      if (!(error instanceof MountError)) throw error;
       const patience = this.#begin + this.node.settings.mountPatienceMs - this.node.clock.now();
       this.#waitsForObjects = patience > 0;
       if (patience > 0) return { waitMs: patience };
-      this.node.events.record(pod, { type: 'Warning', reason: 'FailedMount', message: error.message });
+      this.node.events.record(pod, { type: 'Warning', reason: 'FailedMount', message: messageOf(error) });
       const waitMs = this.#mountRetryMs;
       this.#mountRetryMs = Math.min(waitMs * 2, MAX_MOUNT_RETRY_MS);
       return { waitMs };
@@ -179,7 +187,8 @@ export class PodWorker {
       this.#publish();
     }
     await stopPod(this.node, this.state, this.#graceMs);
-    await this.node.runtime.removePod(this.state.pod.metadata.uid);
+    // What it could not remove must not keep the pod from its end.
+    await this.node.runtime.removePod(this.state.pod.metadata.uid).catch(this.node.onBug);
     this.state.sandbox = 'gone';
     if (this.#evicted === undefined) {
       if (!this.#stop.signal.aborted) this.#publish();
@@ -188,14 +197,13 @@ export class PodWorker {
     }
     this.#final = true;
     this.#publish();
-    rmSync(this.#memory(), { recursive: true, force: true });
-    rmSync(join(podFolder(this.node, this.state.pod), 'volumes'), { recursive: true, force: true });
+    this.#removeFolders(this.#memory(), join(podFolder(this.node, this.state.pod), 'volumes'));
   }
 
   /** After an eviction the kubelet finds no container and no log any more. */
   #forgetContainers(): void {
     for (const record of this.state.containers) delete record.terminated;
-    rmSync(join(podFolder(this.node, this.state.pod), 'logs'), { recursive: true, force: true });
+    this.#removeFolders(join(podFolder(this.node, this.state.pod), 'logs'));
   }
 
   #publish(): void {

@@ -8,11 +8,12 @@ export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 export async function jsonBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
+  // What is too much is read all the same and dropped: an answer before the end of a request can be lost on its way.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES);
-    chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
+  if (size > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES);
   if (size === 0) return undefined;
   const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim();
   if (type !== 'application/json') {

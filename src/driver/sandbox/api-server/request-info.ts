@@ -64,7 +64,7 @@ function verbOf(method: string, named: boolean, watch: string | null): Verb | un
 }
 
 /** The stored kind that a request is about, if it is one. */
-export function resourceOf(info: RequestInfo): ResourceName | undefined {
+export function resourceOf(info: Pick<RequestInfo, 'group' | 'resource'>): ResourceName | undefined {
   const known = Object.hasOwn(RESOURCES, info.resource) ? RESOURCES[info.resource as ResourceName] : undefined;
   return known?.group === info.group ? known.name : undefined;
 }

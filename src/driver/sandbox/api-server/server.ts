@@ -70,8 +70,10 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const version = { ...VERSION, ...options.version };
   const server = createServer((request, response) => {
     void serve(cluster, version, isToken, request, response).catch((error: unknown) => {
-      onBug(error);
-      response.destroy();
+      // A client that went away in the middle is nobody's fault.
+      if (request.socket.destroyed) return;
+      if (!(error instanceof ApiError)) onBug(error);
+      sendError(response, error);
     });
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -119,34 +121,30 @@ async function serve(
   // A client that goes away in the middle is no error of ours.
   response.on('error', () => undefined);
   request.on('error', () => undefined);
-  try {
-    if (!isToken(request.headers.authorization)) throw unauthorized();
-    const info = requestInfo(request.method ?? '', request.url ?? '/');
-    if (!info) throw methodNotAllowed();
-    const intercepted = await cluster.faults.intercept?.(info);
-    if (intercepted === 'reset') {
-      request.socket.resetAndDestroy();
-      return;
-    }
-    if (intercepted) {
-      sendJson(response, intercepted.status, intercepted.body, [], intercepted.headers);
-      return;
-    }
-    const result = await answer(cluster, version, info, request);
-    const plain = responseBody(response);
-    if (result === 'no such path') {
-      response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
-    } else if (result === 'nothing') {
-      response.writeHead(204).end();
-    } else if ('stream' in result) {
-      response.writeHead(200, { 'content-type': result.contentType });
-      response.flushHeaders();
-      await result.stream(cluster.faults.body?.(info, plain) ?? plain);
-    } else {
-      sendJson(response, result.status, result.body, result.warnings ?? []);
-    }
-  } catch (error) {
-    sendError(response, error);
+  if (!isToken(request.headers.authorization)) throw unauthorized();
+  const info = requestInfo(request.method ?? '', request.url ?? '/');
+  if (!info) throw methodNotAllowed();
+  const intercepted = await cluster.faults.intercept?.(info);
+  if (intercepted === 'reset') {
+    request.socket.resetAndDestroy();
+    return;
+  }
+  if (intercepted) {
+    sendJson(response, intercepted.status, intercepted.body, [], intercepted.headers);
+    return;
+  }
+  const result = await answer(cluster, version, info, request);
+  const plain = responseBody(response);
+  if (result === 'no such path') {
+    response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
+  } else if (result === 'nothing') {
+    response.writeHead(204).end();
+  } else if ('stream' in result) {
+    response.writeHead(200, { 'content-type': result.contentType });
+    response.flushHeaders();
+    await result.stream(cluster.faults.body?.(info, plain) ?? plain);
+  } else {
+    sendJson(response, result.status, result.body, result.warnings ?? []);
   }
 }
 
@@ -175,9 +173,6 @@ function sendError(response: ServerResponse, error: unknown): void {
     return;
   }
   const retry = known.details?.retryAfterSeconds;
-  sendJson(response, known.code, known.status, [], {
-    ...(retry === undefined ? {} : { 'retry-after': String(retry) }),
-    // The rest of a body that nobody reads must not be taken for the next request.
-    ...(known.code === 413 ? { connection: 'close' } : {}),
-  });
+  const headers = retry === undefined ? {} : { 'retry-after': String(retry) };
+  sendJson(response, known.code, known.status, [], headers);
 }

@@ -35,7 +35,7 @@ describe('access to the API server', () => {
 
   it('ends with 413 for a body that is too large, and the server goes on', () =>
     withApiServer({}, async (server) => {
-      const answer = await server.request('POST', SECRETS, { data: { a: 'x'.repeat(3 * 1024 ** 2) } });
+      const answer = await server.request('POST', SECRETS, { data: { a: 'x'.repeat(9 * 1024 ** 2) } });
       assert.equal(answer.status, 413);
       assert.match(answer.text, /Request entity too large: limit is 3145728/);
       assert.equal((await server.request('GET', SECRETS)).status, 200);
@@ -88,10 +88,11 @@ describe('access to the API server', () => {
         assert.equal(answer.status, 201);
         return answer.json<{ status: { allowed: boolean } }>().status.allowed;
       };
-      assert.equal(await review('pods', 'exec'), true);
-      server.faults.forbid({ verb: 'create', resource: 'pods/exec' });
-      assert.equal(await review('pods', 'exec'), false);
+      assert.equal(await review('pods', 'log'), true);
+      server.faults.forbid({ verb: 'create', resource: 'pods/log' });
+      assert.equal(await review('pods', 'log'), false);
       assert.equal(await review('pods', ''), true);
+      assert.equal(await review('pods', 'exec'), false, 'which is not served');
       server.faults.forbid({ verb: 'create', resource: 'secrets' }, { review: true });
       assert.equal(await review('secrets', ''), true, 'a review that does not know of a webhook');
       const denied = await server.request('POST', SECRETS, { metadata: { name: 'a' } });
