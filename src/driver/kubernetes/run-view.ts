@@ -124,7 +124,9 @@ export class RunView {
     for (const listener of [...this.#listeners]) listener();
   }
 
+  /** A Job that is deleted without its pod (`--cascade=orphan`) leaves one that names no owner: what was ours once stays so. */
   #isOurs(pod: V1Pod): boolean {
+    if (pod.metadata?.uid === this.#pod?.metadata?.uid) return true;
     const owners = pod.metadata?.ownerReferences ?? [];
     return this.#jobUid !== undefined && owners.some((owner) => owner.uid === this.#jobUid);
   }
