@@ -1,5 +1,6 @@
 import type { RunFolder, TargetClaims } from '../claim/claim-store.js';
 import type { Result } from '../claim/claim.js';
+import { onDisk } from '../claim/disk-error.js';
 import type { OperationResult, StopReason } from '../driver/driver.js';
 import { CnabError, messageOf } from '../errors.js';
 import { declaresLog, finalResult, verdictOf, type Verdict } from './final-result.js';
@@ -17,7 +18,8 @@ export interface RunProgress {
 
 /**
  * The run itself and, where `progress` is given, the record of its end. The run folder goes when the run is settled;
- * when its outputs cannot be stored it stays, and the error says where. Rejects with CnabError when the disk refuses.
+ * when its outputs cannot be stored it stays, and the error says where. Rejects with CnabError when the disk refuses,
+ * `contact-lost` once the driver has begun.
  */
 export async function executeAction(
   prepared: PreparedAction,
@@ -31,40 +33,57 @@ export async function executeAction(
   context.events.onStart(start);
   const log = await RunLog.create(run.logFile, secretPatterns(secrets), context.events.onLog);
   if (progress !== undefined) progress.driving = true;
-  const { result, logEnd } = await driveToItsEnd(prepared, context, run, log);
+  const outcome = await onDisk('keep', run.staging, async () => {
+    const ended = await driveToItsEnd(prepared, context, run, log);
+    return await settle(prepared, context, run, ended, progress === undefined ? undefined : claims);
+  }).catch((error: unknown) => {
+    throw stillStaged(error, run);
+  });
+  if (progress !== undefined) progress.settled = true;
+  return await afterRun(outcome, () => run.remove());
+}
+
+/** What goes wrong once a run is over takes nothing back of how it ended: it is a warning. */
+export async function afterRun(outcome: ActionOutcome, step: () => Promise<void>): Promise<ActionOutcome> {
+  try {
+    await step();
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof CnabError)) throw error;
+    return { ...outcome, warnings: [...outcome.warnings, `${error.message}.`] };
+  }
+}
+
+/** A run whose driver is done. */
+interface EndedRun {
+  readonly result: OperationResult;
+  readonly logEnd: RunLogEnd;
+}
+
+/** Judges the outputs and, where `claims` are given, stores them with the final result. */
+async function settle(
+  prepared: PreparedAction,
+  context: ActionContext,
+  run: RunFolder,
+  { result, logEnd }: EndedRun,
+  claims: TargetClaims | undefined,
+): Promise<ActionOutcome> {
+  const { claim } = prepared;
   const judged = await judgeOutputs(claim.bundle, claim.action, result, run.staging);
   const exportError = await exportOutputs(judged, context);
   const verdict = verdictOf(claim.action, result, judged);
-  const outputs = [...judged.kept, ...(logEnd.output === undefined || declaresLog(claim) ? [] : [logEnd.output])];
+  const outputs = [...judged.kept, ...(declaresLog(claim) ? [] : [logEnd.output])];
   let recorded: Result | undefined;
-  if (progress !== undefined) {
-    recorded = await storeFinalResult(
-      claims,
-      claim.installation,
-      (id) => finalResult(id, claim, context.clock.now(), verdict, result, outputs),
-      outputs,
-    ).catch((error: unknown) => {
-      throw notStored(error, run);
-    });
-    progress.settled = true;
+  if (claims !== undefined) {
+    const id = await claims.nextId(claim.installation);
+    recorded = finalResult(id, claim, context.clock.now(), verdict, result, outputs);
+    await claims.saveResult(claim.installation, recorded, outputs);
   }
-  await run.remove();
   return outcomeOf(prepared, context, result, judged, verdict, {
     warnings: logEnd.warnings,
     ...(exportError === undefined ? {} : { exportError }),
     ...(recorded === undefined ? {} : { recorded }),
   });
-}
-
-async function storeFinalResult(
-  claims: TargetClaims,
-  installation: string,
-  document: (id: string) => Result,
-  outputs: readonly KeptOutput[],
-): Promise<Result> {
-  const result = document(await claims.nextId(installation));
-  await claims.saveResult(installation, result, outputs);
-  return result;
 }
 
 /** The log is completed also when the driver throws: what it had brought is on disk then. */
@@ -73,15 +92,16 @@ async function driveToItsEnd(
   context: ActionContext,
   run: RunFolder,
   log: RunLog,
-): Promise<{ result: OperationResult; logEnd: RunLogEnd }> {
-  let logEnd: RunLogEnd | undefined;
+): Promise<EndedRun> {
   let result: OperationResult;
   try {
     result = await drive(prepared, context, run, log);
-  } finally {
-    logEnd = await log.end();
+  } catch (error) {
+    await log.end();
+    throw error;
   }
-  return { result, logEnd };
+  const logEnd = await log.end();
+  return { result: { ...result, logComplete: result.logComplete && logEnd.complete }, logEnd };
 }
 
 async function drive(
@@ -140,9 +160,10 @@ function outcomeOf(
   };
 }
 
-function notStored(error: unknown, run: RunFolder): unknown {
+/** Whatever the disk's trouble was called: once the driver has begun it is no longer "nothing ran, try again". */
+function stillStaged(error: unknown, run: RunFolder): unknown {
   if (!(error instanceof CnabError)) return error;
-  return new CnabError(error.code, error.message, {
+  return new CnabError('contact-lost', error.message, {
     cause: error,
     details: error.details,
     suggestions: [`What the run brought is kept in ${run.staging}, its log in ${run.logFile}.`, ...error.suggestions],

@@ -50,7 +50,9 @@ export function unknownResult(id: string, claim: Claim, now: number): Result {
 
 /** The document for a run that this process could not bring to a proper end: a full disk, a bug of ours. */
 export function unfinishedResult(id: string, claim: Claim, now: number, driving: boolean, message: string): Result {
-  const custom = customOfResult({ ran: driving ? 'unknown' : 'no', logComplete: false, code: 'contact-lost' });
+  const custom = driving
+    ? customOfResult({ ran: 'unknown', logComplete: false, code: 'contact-lost' })
+    : customOfResult({ ran: 'no', logComplete: false });
   return { id, claimId: claim.id, created: timestamp(now), status: driving ? 'unknown' : 'failed', message, custom };
 }
 

@@ -26,14 +26,18 @@ export function chooseImage(
   }
   if (relocation !== undefined && !Object.hasOwn(relocation, image.image)) {
     throw new CnabError('invalid', `the relocation mapping has no entry for the invocation image ${image.image}.`, {
-      suggestions: ['Its keys are the references exactly as bundle.json has them.'],
+      suggestions: [
+        'Its keys are the references exactly as bundle.json has them.',
+        'A mapping of an earlier run is kept: give one for this bundle with --relocation-mapping, or drop it with --reset.',
+      ],
     });
   }
   const reference = relocation?.[image.image] ?? image.image;
+  const { contentDigest = '', ...rest } = image;
   return {
-    image: { ...image, image: reference },
+    image: { ...rest, image: reference, ...(contentDigest === '' ? {} : { contentDigest }) },
     warnings:
-      image.contentDigest === undefined
+      contentDigest === ''
         ? [`invocation image ${reference} has no contentDigest: what runs is whatever that reference means today.`]
         : [],
   };

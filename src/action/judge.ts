@@ -1,4 +1,4 @@
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { appliesTo, isSensitive, type Bundle, type Definition } from '../bundle/bundle.js';
@@ -20,74 +20,119 @@ export interface KeptOutput extends CollectedOutput {
 export interface JudgedOutputs {
   readonly kept: readonly KeptOutput[];
   readonly summaries: readonly OutputSummary[];
-  /** Each one sentence: what is missing, lost or invalid. Empty after a run that did not succeed, which owes nothing. */
+  /** Each one sentence: what is missing, lost or invalid. After a run that did not succeed only what was lost on the way. */
   readonly failures: readonly string[];
   readonly warnings: readonly string[];
 }
 
+type RunResult = Pick<OperationResult, 'status' | 'outputs' | 'problems'>;
+
+/** A declared output that applies to the action. */
+interface Expected {
+  readonly name: string;
+  readonly path: string;
+  readonly definition: Definition;
+  readonly sensitive: boolean;
+  /** Where its default is put, should it be needed. */
+  readonly defaultFile: string;
+}
+
+/** What one output adds to JudgedOutputs. */
+type Judgement = Partial<JudgedOutputs>;
+
 /**
  * Decides what a run's outputs are worth (spec 101, decisions 11, 12 and 14 of the reference): after exit code 0 every
  * output that applies must be there, be whole and fit its definition, and a default stands in for a missing one. After a
- * failed run what was produced is kept as it is.
+ * failed run what was produced is kept as it is. Rejects with errno errors.
  */
 export async function judgeOutputs(
   bundle: Bundle,
   action: string,
-  result: Pick<OperationResult, 'status' | 'outputs' | 'problems'>,
+  result: RunResult,
   staging: string,
 ): Promise<JudgedOutputs> {
-  const succeeded = result.status === 'succeeded';
-  const kept: KeptOutput[] = [];
-  const summaries: OutputSummary[] = [];
-  const failures: string[] = [];
-  const warnings: string[] = [];
+  const judgements: Judgement[] = [];
   for (const [index, [name, output]] of Object.entries(bundle.outputs ?? {}).entries()) {
     if (!appliesTo(output, action)) continue;
-    const definition = own(bundle.definitions, output.definition) ?? true;
-    const sensitive = isSensitive(bundle, output.definition);
+    const expected: Expected = {
+      name,
+      path: output.path,
+      definition: own(bundle.definitions, output.definition) ?? true,
+      sensitive: isSensitive(bundle, output.definition),
+      defaultFile: path.join(staging, `default-${index}`),
+    };
     const collected = result.outputs.find((candidate) => candidate.name === name);
-    const problem = result.problems.find((candidate) => candidate.name === name);
-    if (collected === undefined) {
-      const byDefault =
-        succeeded && (problem === undefined || problem.kind === 'missing') ? outputDefault(definition) : undefined;
-      if (byDefault === undefined) {
-        const reason = problem === undefined || problem.kind === 'missing' ? 'was not written' : problem.reason;
-        (succeeded || (problem !== undefined && problem.kind !== 'missing') ? failures : []).push(
-          `output "${name}" (${output.path}): ${reason}`,
-        );
-        continue;
-      }
-      const stored = await storeDefault(name, byDefault, path.join(staging, `default-${index}`));
-      kept.push({ ...stored, byBundle: false });
-      summaries.push({ ...(await summarize(definition, sensitive, stored)), isDefault: true });
-      continue;
-    }
-    kept.push({ ...collected, byBundle: true });
-    summaries.push(await summarize(definition, sensitive, collected));
-    if (!succeeded) continue;
-    if (collected.size > LARGEST_CHECKED) {
-      warnings.push(`output "${name}" is larger than 16 MiB: it is stored without a check against its definition.`);
-      continue;
-    }
-    const bytes = await readFile(collected.file);
-    const invalid = await checkOutput(definition, bytes);
-    const odd = outputWarning(definition, bytes);
-    if (odd !== undefined) warnings.push(`output "${name}" ${odd}.`);
-    if (invalid !== undefined)
-      failures.push(`output "${name}": ${sensitive ? 'does not fit its definition' : invalid}`);
+    judgements.push(
+      collected === undefined
+        ? await judgeAbsent(expected, result)
+        : await judgeCollected(expected, collected, result.status === 'succeeded'),
+    );
   }
-  return { kept, summaries, failures, warnings };
+  return {
+    kept: judgements.flatMap(({ kept = [] }) => kept),
+    summaries: judgements.flatMap(({ summaries = [] }) => summaries),
+    failures: judgements.flatMap(({ failures = [] }) => failures),
+    warnings: judgements.flatMap(({ warnings = [] }) => warnings),
+  };
 }
 
-async function storeDefault(name: string, bytes: Uint8Array, file: string): Promise<CollectedOutput> {
-  await writeFile(file, bytes, { flag: 'wx', mode: 0o600 });
-  const handle = await open(file);
-  await handle.sync().finally(() => handle.close());
-  return { name, file, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+async function judgeAbsent(expected: Expected, { status, problems }: RunResult): Promise<Judgement> {
+  const { name, definition, defaultFile } = expected;
+  const failure = (reason: string): Judgement => ({ failures: [`output "${name}" (${expected.path}): ${reason}`] });
+  const problem = problems.find((candidate) => candidate.name === name);
+  if (problem !== undefined && problem.kind !== 'missing') return failure(problem.reason);
+  if (status !== 'succeeded') return {};
+  const bytes = outputDefault(definition);
+  if (bytes === undefined) return failure('was not written');
+  await writeDurably(defaultFile, bytes);
+  const stored = { name, file: defaultFile, size: bytes.length, sha256: sha256Of(bytes), byBundle: false };
+  return { kept: [stored], summaries: [{ ...summarize(expected, stored, bytes), isDefault: true }] };
 }
 
-async function summarize(definition: Definition, sensitive: boolean, output: CollectedOutput): Promise<OutputSummary> {
-  const { name, size, sha256 } = output;
-  const value = sensitive || size > LARGEST_VALUE ? undefined : typedOutput(definition, await readFile(output.file));
-  return { name, type: definitionType(definition), size, sha256, sensitive, ...(value === undefined ? {} : { value }) };
+async function judgeCollected(expected: Expected, collected: CollectedOutput, succeeded: boolean): Promise<Judgement> {
+  const { name, definition, sensitive } = expected;
+  const bytes = collected.size > LARGEST_CHECKED ? undefined : await readFile(collected.file);
+  const judged = { kept: [{ ...collected, byBundle: true }], summaries: [summarize(expected, collected, bytes)] };
+  if (!succeeded) return judged;
+  if (bytes === undefined) {
+    const unchecked = `output "${name}" is larger than 16 MiB: it is stored without a check against its definition.`;
+    return { ...judged, warnings: [unchecked] };
+  }
+  const invalid = await checkOutput(definition, bytes);
+  const odd = outputWarning(definition, bytes);
+  return {
+    ...judged,
+    failures: invalid === undefined ? [] : [`output "${name}": ${sensitive ? 'does not fit its definition' : invalid}`],
+    warnings: odd === undefined ? [] : [`output "${name}" ${odd}.`],
+  };
+}
+
+async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function summarize(
+  { definition, sensitive }: Expected,
+  { name, size, sha256 }: CollectedOutput,
+  bytes: Uint8Array | undefined,
+): OutputSummary {
+  const told = bytes === undefined || sensitive || size > LARGEST_VALUE ? undefined : typedOutput(definition, bytes);
+  return {
+    name,
+    type: definitionType(definition),
+    size,
+    sha256,
+    sensitive,
+    ...(told === undefined ? {} : { value: told }),
+  };
 }

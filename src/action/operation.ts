@@ -1,4 +1,5 @@
 import { appliesTo, isSensitive, type Bundle, type Destination, type InvocationImage } from '../bundle/bundle.js';
+import { rootedPath } from '../bundle/paths.js';
 import { valueText } from '../bundle/values.js';
 import type { Claim } from '../claim/claim.js';
 import type { EnvironmentVariable, InputFile, Operation, WantedOutput } from '../driver/driver.js';
@@ -74,15 +75,20 @@ function filesOf(parts: OperationParts): readonly InputFile[] {
   });
   const files: InputFile[] = [
     open('/cnab/bundle.json', bundleSource),
-    open('/cnab/claim.json', utf8(JSON.stringify(claim))),
+    open('/cnab/claim.json', utf8(JSON.stringify(withoutNotes(claim)))),
     open('/cnab/app/image-map.json', utf8(JSON.stringify(claim.bundle.images ?? {}))),
     ...(relocation === undefined ? [] : [open('/cnab/app/relocation-mapping.json', utf8(JSON.stringify(relocation)))]),
   ];
   for (const [destination, value, source] of injections(claim.bundle, parameters, credentials)) {
     if (destination.path !== undefined)
-      files.push({ path: rooted(destination.path), content: value, access: 'private', source });
+      files.push({ path: rootedPath(destination.path), content: value, access: 'private', source });
   }
   return files;
+}
+
+/** The claim as the spec has it: what we note in `custom` tells of the machine, the paths of sets and of the bundle. */
+function withoutNotes({ custom: _, ...claim }: Claim): Claim {
+  return claim;
 }
 
 function* injections(
@@ -98,11 +104,6 @@ function* injections(
     const credential = bundle.credentials?.[name];
     if (credential !== undefined) yield [credential, value, `credential "${name}"`];
   }
-}
-
-/** A relative destination is read as if "/" stood before it (spec 101). */
-function rooted(path: string): string {
-  return path.startsWith('/') ? path : `/${path}`;
 }
 
 function utf8(text: string): Uint8Array {

@@ -1,6 +1,5 @@
 import { canonicalDigest } from '../bundle/canonical.js';
 import type { Json, LoadedBundle } from '../bundle/bundle.js';
-import { checkInstallationName } from '../bundle/names.js';
 import { validateBundle } from '../bundle/validate.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Claim, ClaimRecord, Installation } from '../claim/claim.js';
@@ -77,7 +76,6 @@ export async function prepareAction(
   installation: Installation | undefined,
 ): Promise<PreparedAction> {
   const { target } = claims;
-  checkInstallationName(request.installation);
   const action = actionOf(request, installation);
   const record = installation === undefined ? undefined : lastEffective(installation);
   if (action !== 'install' && record === undefined && request.bundle === undefined) {

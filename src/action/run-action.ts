@@ -1,8 +1,9 @@
+import { checkInstallationName } from '../bundle/names.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Installation, Result } from '../claim/claim.js';
 import { lastEffective, unsettled } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
-import { executeAction } from './execute.js';
+import { afterRun, executeAction } from './execute.js';
 import { runningResult, unfinishedResult, unknownResult } from './final-result.js';
 import { traitsOf } from './permit.js';
 import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
@@ -16,23 +17,37 @@ import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
  * finished run cannot be written; resolves for every other end, whose `error` says what it was.
  */
 export async function runAction(request: ActionRequest, context: ActionContext): Promise<ActionOutcome> {
-  const target = await context.driver.target(context.signal);
-  const claims = context.store.on(target);
+  const claims = await claimsFor(request, context);
   const before = await claims.read(request.installation);
   if (await leavesNoRecord(request, before)) {
     return await executeAction(await prepareAction(request, context, claims, before), context, claims);
   }
   const lock = await claims.lock(request.installation, request.action);
+  let outcome: ActionOutcome;
   try {
-    // Read again: what was true before the lock was taken may have changed.
-    const installation = await claims.read(request.installation);
-    const prepared = await prepareAction(request, context, claims, installation);
-    await settleEarlierRun(installation, claims, context);
-    const outcome = await runRecorded(prepared, context, claims);
-    if (request.deleteRecord && outcome.status === 'succeeded') await claims.remove(request.installation);
+    outcome = await runLocked(request, context, claims);
+  } catch (error) {
+    await lock.release().catch(() => undefined);
+    throw error;
+  }
+  return await afterRun(outcome, () => lock.release());
+}
+
+async function runLocked(request: ActionRequest, context: ActionContext, claims: TargetClaims): Promise<ActionOutcome> {
+  // Read again: what was true before the lock was taken may have changed.
+  const installation = await claims.read(request.installation);
+  const prepared = await prepareAction(request, context, claims, installation);
+  await settleEarlierRun(installation, claims, context);
+  const outcome = await runRecorded(prepared, context, claims);
+  if (!request.deleteRecord || outcome.status !== 'succeeded') return outcome;
+  try {
+    await claims.remove(request.installation);
     return outcome;
-  } finally {
-    await lock.release();
+  } catch (error) {
+    if (!(error instanceof CnabError)) throw error;
+    const { code, message, suggestions } = error;
+    const what = `${outcome.action} succeeded, but its record is still there: ${message}`;
+    return { error: new CnabError(code, what, { suggestions, cause: error }), ...outcome };
   }
 }
 
@@ -41,8 +56,13 @@ export async function runAction(request: ActionRequest, context: ActionContext):
  * Rejects as `runAction` refuses.
  */
 export async function planAction(request: ActionRequest, context: ActionContext): Promise<PreparedAction> {
-  const claims = context.store.on(await context.driver.target(context.signal));
+  const claims = await claimsFor(request, context);
   return await prepareAction(request, context, claims, await claims.read(request.installation));
+}
+
+async function claimsFor(request: ActionRequest, context: ActionContext): Promise<TargetClaims> {
+  checkInstallationName(request.installation);
+  return context.store.on(await context.driver.target(context.signal));
 }
 
 /** Stateless actions leave no record and need no lock (spec 101); everything else does. */
@@ -92,13 +112,6 @@ async function runRecorded(
         () => undefined,
       );
     }
-    if (error instanceof CnabError && progress.driving) throw asContactLost(error);
     throw error;
   }
-}
-
-/** Whatever the disk's trouble was called: once the driver has begun it is no longer "nothing ran, try again". */
-function asContactLost(error: CnabError): CnabError {
-  const { message, details, suggestions } = error;
-  return new CnabError('contact-lost', message, { details, suggestions, cause: error });
 }

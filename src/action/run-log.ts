@@ -1,19 +1,22 @@
 import { createHash, type Hash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import { LOGS_OUTPUT } from '../claim/claim.js';
+import { onDisk, toDiskError } from '../claim/disk-error.js';
 import { messageOf } from '../errors.js';
 import type { KeptOutput } from './judge.js';
 import { SecretMask } from './mask.js';
 
 export interface RunLogEnd {
-  /** Absent when the file could not be completed. */
-  readonly output?: KeptOutput;
+  /** What the file holds: all that was printed, or, where `complete` is false, its beginning. */
+  readonly output: KeptOutput;
+  readonly complete: boolean;
   readonly warnings: readonly string[];
 }
 
 /**
  * The log of one run: masked, then on disk, then shown. On disk first, so that a run whose terminal is gone, or whose
- * process is killed, keeps what it had printed. A disk that refuses ends the record of the log, never the run.
+ * process is killed, keeps what it had printed. A disk that refuses ends the record of the log, and a screen that
+ * refuses what is shown of it; neither ends the run.
  */
 export class RunLog {
   readonly #file: string;
@@ -22,7 +25,8 @@ export class RunLog {
   readonly #show: (chunk: Uint8Array) => void | Promise<void>;
   readonly #hash: Hash = createHash('sha256');
   #size = 0;
-  #failure: string | undefined;
+  #diskFailure: string | undefined;
+  #showFailure: string | undefined;
 
   private constructor(
     file: string,
@@ -36,13 +40,14 @@ export class RunLog {
     this.#show = show;
   }
 
-  /** Rejects with the file system's error when the file cannot be made. */
+  /** Rejects with CnabError `unavailable` when the file cannot be made. */
   static async create(
     file: string,
     secrets: readonly Buffer[],
     show: (chunk: Uint8Array) => void | Promise<void>,
   ): Promise<RunLog> {
-    return new RunLog(file, await open(file, 'w', 0o600), new SecretMask(secrets), show);
+    const handle = await onDisk('write', file, () => open(file, 'w', 0o600));
+    return new RunLog(file, handle, new SecretMask(secrets), show);
   }
 
   readonly write = async (chunk: Uint8Array): Promise<void> => this.#put(this.#mask.write(chunk));
@@ -50,27 +55,45 @@ export class RunLog {
   /** Completes the file; it is durable when this resolves. */
   async end(): Promise<RunLogEnd> {
     await this.#put(this.#mask.end());
+    // Of the write that failed a part may be there.
+    if (this.#diskFailure !== undefined) await this.#handle.truncate(this.#size).catch(() => undefined);
     await this.#record(() => this.#handle.sync());
     await this.#handle.close().catch(() => undefined);
-    if (this.#failure !== undefined) {
-      return { warnings: [`the log of the run could not be recorded: ${this.#failure}`] };
-    }
     const sha256 = this.#hash.digest('hex');
-    return { output: { name: LOGS_OUTPUT, file: this.#file, size: this.#size, sha256, byBundle: false }, warnings: [] };
+    const [disk, screen] = [this.#diskFailure, this.#showFailure];
+    return {
+      output: { name: LOGS_OUTPUT, file: this.#file, size: this.#size, sha256, byBundle: false },
+      complete: disk === undefined,
+      warnings: [
+        ...(disk === undefined ? [] : [`only the first ${this.#size} bytes of the log are recorded: ${disk}.`]),
+        ...(screen === undefined ? [] : [`a part of the log was not shown: ${screen}.`]),
+      ],
+    };
   }
 
   async #put(bytes: Buffer): Promise<void> {
     if (bytes.length === 0) return;
-    await this.#record(() => this.#handle.appendFile(bytes));
-    this.#hash.update(bytes);
-    this.#size += bytes.length;
-    await this.#show(bytes);
+    if (await this.#record(() => this.#handle.appendFile(bytes))) {
+      this.#hash.update(bytes);
+      this.#size += bytes.length;
+    }
+    if (this.#showFailure !== undefined) return;
+    try {
+      await this.#show(bytes);
+    } catch (error) {
+      this.#showFailure = messageOf(error);
+    }
   }
 
-  async #record(write: () => Promise<unknown>): Promise<void> {
-    if (this.#failure !== undefined) return;
-    await write().catch((error: unknown) => {
-      this.#failure = messageOf(error);
-    });
+  /** False once the disk has refused. */
+  async #record(write: () => Promise<unknown>): Promise<boolean> {
+    if (this.#diskFailure !== undefined) return false;
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      this.#diskFailure = messageOf(toDiskError(error, 'write', this.#file));
+      return false;
+    }
   }
 }

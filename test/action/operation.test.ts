@@ -32,10 +32,11 @@ const CLAIM: Claim = {
   created: '2026-03-01T12:00:00.000Z',
   action: 'install',
   bundle: BUNDLE,
+  parameters: { text: '"quoted"' },
 };
 
 const operation = buildOperation({
-  claim: CLAIM,
+  claim: { ...CLAIM, custom: { 'dev.cnab-cli': { bundleFolder: '/home/alice/secret-project' } } },
   bundleSource: Buffer.from('{"as": "read",  "big": 12345678901234567890}'),
   image: { image: 'example/b:1' },
   parameters: [
@@ -77,7 +78,7 @@ describe('buildOperation', () => {
     assert.equal(files['/cnab/bundle.json']?.toString(), '{"as": "read",  "big": 12345678901234567890}');
   });
 
-  it('gives the claim of this very operation, and no credential in it', () => {
+  it('gives the claim of this very operation, with no credential and nothing of the machine in it', () => {
     assert.deepEqual(JSON.parse(files['/cnab/claim.json']?.toString() ?? ''), JSON.parse(JSON.stringify(CLAIM)));
   });
 

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { LOGS_OUTPUT } from '../../src/claim/claim.js';
+import type { TargetClaims } from '../../src/claim/claim-store.js';
+import { RunLog } from '../../src/action/run-log.js';
+import { CnabError } from '../../src/errors.js';
+import type { FAKE_TARGET } from '../helpers/fake-driver.js';
+import { type FakeRun } from '../helpers/fake-driver.js';
+import { APP, loaded, Stage } from './stage.js';
+
+const ok = async (run: FakeRun): Promise<void> => run.output('url', 'http://x\n');
+const refusal = (): Promise<never> => Promise.reject(new CnabError('unavailable', 'the disk is gone'));
+
+describe('the end of a run', () => {
+  let stage: Stage;
+  beforeEach(async () => (stage = await Stage.create()));
+  afterEach(async () => stage.remove());
+
+  /** From now on the store's methods are those of `changes` where they have one. */
+  function change(changes: (claims: TargetClaims) => Partial<TargetClaims>): void {
+    const { store } = stage;
+    Object.assign(stage, {
+      store: { ...store, on: (target: typeof FAKE_TARGET) => ({ ...store.on(target), ...changes(store.on(target)) }) },
+    });
+  }
+
+  it('is what it was when the lock cannot be released, or the run folder not removed: that is a warning', async () => {
+    change((claims) => ({
+      lock: async (...of) => ({ ...(await claims.lock(...of)), release: refusal }),
+      openRun: async (id) => ({ ...(await claims.openRun(id)), remove: refusal }),
+    }));
+    const outcome = await stage.run('install', ok);
+    assert.deepEqual([outcome.status, outcome.error], ['succeeded', undefined]);
+    assert.deepEqual(outcome.warnings, ['the disk is gone.', 'the disk is gone.']);
+    assert.deepEqual(await stage.story(), ['install: running, succeeded']);
+  });
+
+  it('says why it was refused, not that the lock could not be released', async () => {
+    change((claims) => ({ lock: async (...of) => ({ ...(await claims.lock(...of)), release: refusal }) }));
+    await assert.rejects(stage.run('upgrade', ok), { code: 'not-found' });
+  });
+
+  it('says that the uninstall succeeded when only its record cannot be deleted', async () => {
+    await stage.run('install', ok);
+    change(() => ({ remove: refusal }));
+    const outcome = await stage.run('uninstall', ok, { deleteRecord: true });
+    assert.equal(outcome.status, 'succeeded');
+    assert.equal(outcome.error?.message, 'uninstall succeeded, but its record is still there: the disk is gone');
+  });
+
+  it('is contact lost, and says where everything is, when a default cannot be written after the run', async () => {
+    const bundle = { ...APP, definitions: { ...APP.definitions, text: { type: 'string', default: 'x' } } };
+    let staging = '';
+    const running = stage.run(
+      'install',
+      async (run) => {
+        ({ staging } = run.io);
+        await run.log('precious\n');
+        await writeFile(path.join(staging, 'default-0'), 'in the way');
+      },
+      { bundle: loaded(bundle) },
+    );
+    await assert.rejects(running, (error: CnabError) => {
+      assert.equal(error.code, 'contact-lost');
+      assert.match(error.suggestions.join(), new RegExp(`kept in ${staging}, its log in `));
+      return true;
+    });
+    assert.equal(await readFile(path.join(staging, '../log'), 'utf8'), 'precious\n');
+    assert.deepEqual(await stage.story(), ['install: running, unknown']);
+  });
+
+  it('of a stateless run whose outputs cannot be judged is contact lost too', async () => {
+    const running = stage.run(
+      'io.cnab.help',
+      async (run) => {
+        await run.output('url', 'x');
+        await rm(run.io.staging, { recursive: true });
+      },
+      { bundle: loaded(APP) },
+    );
+    await assert.rejects(running, { code: 'contact-lost' });
+  });
+
+  it('creates nothing for a name that cannot be one', async () => {
+    await assert.rejects(stage.run('install', ok, { installation: 'a\tb' }), { code: 'invalid' });
+    assert.deepEqual(await readdir(stage.home), []);
+  });
+});
+
+describe('the log of a run', () => {
+  let stage: Stage;
+  beforeEach(async () => (stage = await Stage.create()));
+  afterEach(async () => stage.remove());
+
+  it('is recorded whole when the screen refuses it, and says so once', async () => {
+    let shown = 0;
+    const log = await RunLog.create(path.join(stage.home, 'log'), [], () => {
+      shown += 1;
+      throw new Error('the screen is gone');
+    });
+    await log.write(Buffer.from('one\n'));
+    await log.write(Buffer.from('two\n'));
+    const { output, complete, warnings } = await log.end();
+    assert.equal(await readFile(output.file, 'utf8'), 'one\ntwo\n');
+    assert.deepEqual([shown, complete, output.size, output.name], [1, true, 8, LOGS_OUTPUT]);
+    assert.deepEqual(warnings, ['a part of the log was not shown: the screen is gone.']);
+  });
+
+  (existsSync('/dev/full') ? it : it.skip)(
+    'goes on when the disk refuses it, and keeps what was recorded before',
+    async () => {
+      const shown: string[] = [];
+      const log = await RunLog.create('/dev/full', [], (chunk) => void shown.push(Buffer.from(chunk).toString()));
+      await log.write(Buffer.from('one\n'));
+      await log.write(Buffer.from('two\n'));
+      const { output, complete, warnings } = await log.end();
+      assert.deepEqual(shown, ['one\n', 'two\n']);
+      assert.deepEqual([complete, output.size], [false, 0]);
+      assert.match(warnings.join(), /^only the first 0 bytes of the log are recorded: .*no space is left.*ENOSPC/);
+    },
+  );
+});
