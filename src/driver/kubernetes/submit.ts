@@ -58,22 +58,33 @@ export async function submit(options: SubmitOptions): Promise<JobReference> {
 async function createJob(api: KubernetesApi, namespace: string, job: V1Job, signal: AbortSignal): Promise<V1Job> {
   const name = job.metadata?.name ?? '';
   const run = job.metadata?.annotations?.[ANNOTATION.run];
-  const { object } = await api.create<V1Job>(resource.jobs(namespace), job, {
-    doing: `create job ${name} in namespace ${namespace}`,
-    signal,
-    isOurs: (existing) => existing.metadata?.annotations?.[ANNOTATION.run] === run,
-  });
-  return object;
+  try {
+    const { object } = await api.create<V1Job>(resource.jobs(namespace), job, {
+      doing: `create job ${name} in namespace ${namespace}`,
+      signal,
+      isOurs: (existing) => existing.metadata?.annotations?.[ANNOTATION.run] === run,
+    });
+    return object;
+  } catch (error) {
+    // A server that dropped restartPolicy may say it in this way: only a sidecar among init containers may have hooks.
+    if (error instanceof KubernetesError && /initContainers\[0\]\.lifecycle/.test(error.serverMessage ?? ''))
+      throw noSidecars(error);
+    throw error;
+  }
 }
 
 /** An API server that does not know native sidecars drops the field without a word, and the pod would hang for ever (KEP-753). */
 function checkSidecar(job: V1Job): void {
   const sidecar = job.spec?.template.spec?.initContainers?.find(({ name }) => name === OUTPUTS_CONTAINER);
   if (sidecar?.restartPolicy === 'Always') return;
-  throw new CnabError(
+  throw noSidecars();
+}
+
+function noSidecars(cause?: unknown): CnabError {
+  return new CnabError(
     'unavailable',
     'the cluster dropped the restartPolicy of the outputs sidecar (its feature SidecarContainers is off), so nothing was run',
-    { suggestions: ['turn the feature on, or name another cluster with --context'] },
+    { suggestions: ['turn the feature on, or name another cluster with --context'], cause },
   );
 }
 

@@ -9,15 +9,16 @@ const bound = (): RunView => {
   view.bind(JOB_UID);
   return view;
 };
+const podUid = (view: RunView): string | undefined => view.pod?.metadata?.uid;
 const job = (more: Partial<V1Job> = {}): V1Job => ({ metadata: { uid: JOB_UID }, ...more });
 
 describe('what is known of a run', () => {
   it('a pod that came before the Job was known counts once it is', () => {
     const view = new RunView();
     view.seePod(runPod());
-    assert.equal(view.pod, undefined);
+    assert.equal(podUid(view), undefined);
     view.bind(JOB_UID);
-    assert.equal(view.pod?.metadata?.uid, 'pod-1');
+    assert.equal(podUid(view), 'pod-1');
   });
 
   it('a pod that another owner made is none of ours, whatever its labels', () => {

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { ProcessRuntime, ScriptedRuntime, withApiServer } from '../../helpers/api-server.js';
+import { runOn, runOnApiServer } from '../../helpers/kubernetes-run.js';
+import { inputFile, RUN_ID } from '../../helpers/operation.js';
+
+const output = (name: string) => ({ name, path: `/cnab/app/outputs/${name}`, sensitive: false });
+
+describe('a run as a Job', () => {
+  it('brings outputs and log back and leaves nothing behind', async () => {
+    const run = await runOnApiServer({
+      operation: {
+        files: [inputFile('/root/.kube/config', 'kubeconfig')],
+        environment: [{ name: 'NAME', value: Buffer.from('a$(HOME)b$$c'), source: 'parameter "name"' }],
+      },
+      invocation: async (bundle) => {
+        await bundle.log(`hello ${bundle.env['NAME']} ${bundle.read('/root/.kube/config').toString()}`);
+        bundle.write('/cnab/app/outputs/greeting', 'hi\n');
+        return 0;
+      },
+    });
+    const { result } = run;
+    assert.deepEqual([result.status, result.ran, result.exitCode, result.error], ['succeeded', 'yes', 0, undefined]);
+    assert.deepEqual([run.log, run.outputs], ['hello a$(HOME)b$$c kubeconfig\n', { greeting: 'hi\n' }]);
+    assert.deepEqual([result.problems, result.logComplete, result.warnings], [[], true, []]);
+    assert.deepEqual(run.left, { jobs: [], pods: [], secrets: [] });
+  });
+
+  it('says where it is before anything runs there, and again when the pod is known', async () => {
+    const run = await runOnApiServer({ invocation: () => 0 });
+    const job = `cnab-install-app-${RUN_ID.toLowerCase()}`;
+    assert.deepEqual(run.states[0], { namespace: 'default', job });
+    assert.equal(run.states[1]?.job, job);
+    assert.ok(run.states[1]?.jobUid !== undefined && run.states[1].podUid !== undefined);
+    const posted = run.faults.requests.findIndex(({ verb, resource }) => verb === 'create' && resource === 'jobs');
+    const watched = run.faults.requests.findIndex(({ verb, resource }) => verb === 'list' && resource === 'pods');
+    assert.ok(watched >= 0 && watched < posted, 'the pods are listed before the Job is made');
+  });
+
+  it('keeps what a failed bundle wrote, and its exit code', async () => {
+    const run = await runOnApiServer({
+      operation: { outputs: [output('state'), output('never')] },
+      invocation: ({ write }) => {
+        write('/cnab/app/outputs/state', 'half');
+        return 3;
+      },
+    });
+    const { result } = run;
+    assert.deepEqual([result.status, result.ran, result.exitCode], ['failed', 'yes', 3]);
+    assert.equal(result.error?.code, 'bundle-failed');
+    assert.deepEqual(run.outputs, { state: 'half' });
+    assert.deepEqual(result.problems, [{ name: 'never', kind: 'missing', reason: 'was not written' }]);
+  });
+
+  it('binary, empty and nested outputs are equal byte by byte, odd names too', async () => {
+    const random = randomBytes(300_000);
+    const wanted = [
+      { name: 'random', path: '/cnab/app/outputs/a/b/random', sensitive: false },
+      { name: 'empty', path: '/cnab/app/outputs/empty', sensitive: false },
+      { name: 'odd', path: '/cnab/app/outputs/new\nline "$(x)" -', sensitive: false },
+    ];
+    const run = await runOnApiServer({
+      operation: { outputs: wanted },
+      invocation: ({ write }) => {
+        write('/cnab/app/outputs/a/b/random', random);
+        write('/cnab/app/outputs/empty', '');
+        write('/cnab/app/outputs/new\nline "$(x)" -', 'odd');
+        return 0;
+      },
+    });
+    assert.deepEqual(
+      run.result.outputs.map(({ name, size }) => [name, size]),
+      [
+        ['random', 300_000],
+        ['empty', 0],
+        ['odd', 3],
+      ],
+    );
+    assert.equal(run.outputs['odd'], 'odd');
+  });
+
+  it('an output above what the log takes is a problem of its own, and the others arrive', async () => {
+    const run = await runOnApiServer({
+      operation: { outputs: [output('large'), output('small')] },
+      settings: { maxOutputBytes: 1000 },
+      invocation: ({ write }) => {
+        write('/cnab/app/outputs/large', 'x'.repeat(1001));
+        write('/cnab/app/outputs/small', 'y');
+        return 0;
+      },
+    });
+    assert.deepEqual(
+      run.result.problems.map(({ name, kind }) => [name, kind]),
+      [['large', 'too-large']],
+    );
+    assert.deepEqual([run.result.status, run.outputs], ['succeeded', { small: 'y' }]);
+  });
+
+  it('a bundle that declares no outputs is not asked for any', async () => {
+    const { result } = await runOnApiServer({ operation: { outputs: [] }, invocation: () => 0 });
+    assert.deepEqual([result.status, result.outputs, result.problems], ['succeeded', [], []]);
+  });
+
+  it('inputs above the size of a Secret arrive whole', async () => {
+    const content = randomBytes(2_500_000);
+    const run = await runOnApiServer({
+      operation: { files: [inputFile('/big', content)] },
+      invocation: ({ read }) => (read('/big').equals(content) ? 0 : 1),
+    });
+    assert.equal(run.result.exitCode, 0);
+    const secrets = run.faults.requests.filter(({ verb, resource }) => verb === 'create' && resource === 'secrets');
+    assert.equal(secrets.length, 3);
+  });
+
+  it('--keep-job keeps the Job', async () => {
+    const { left, result } = await runOnApiServer({ settings: { keepJob: true }, invocation: () => 0 });
+    assert.equal(result.status, 'succeeded');
+    assert.deepEqual([left.jobs.length, left.secrets.length], [1, 1]);
+  });
+
+  it('a Job that cannot be removed is named, and the result stands', async () => {
+    const { result } = await runOnApiServer({
+      faults: (faults) => faults.forbid({ verb: 'delete', resource: 'jobs' }),
+      invocation: () => 0,
+    });
+    assert.equal(result.status, 'succeeded');
+    assert.match(result.warnings.join(), /job cnab-install-app-\S+ is left in namespace default.*kubectl delete job/s);
+  });
+
+  it('the result does not come before the server has answered the deletion', async () => {
+    let released = false;
+    const run = await runOnApiServer({
+      faults: (faults) => {
+        const release = faults.hold({ verb: 'delete', resource: 'jobs' });
+        setTimeout(() => {
+          released = true;
+          release();
+        }, 300);
+      },
+      invocation: () => 0,
+    });
+    assert.ok(released && run.result.status === 'succeeded');
+  });
+
+  it('two runs in one namespace at the same time do not mix', async () => {
+    const runtime = new ScriptedRuntime({
+      otherwise: new ProcessRuntime(),
+      scripts: {
+        invocation: ({ env, log, write }) => {
+          write('/cnab/app/outputs/greeting', env['WHO'] ?? '');
+          return log(env['WHO'] ?? '').then(() => 0);
+        },
+      },
+    });
+    await withApiServer({ runtime }, async (server) => {
+      const runs = ['one', 'two'].map((who, index) => {
+        const environment = [{ name: 'WHO', value: Buffer.from(who), source: 'who' }];
+        return runOn(server, { operation: { runId: RUN_ID.slice(0, -1) + String(index), environment } });
+      });
+      const [one, two] = await Promise.all(runs);
+      assert.deepEqual([one?.outputs, one?.log], [{ greeting: 'one' }, 'one\n']);
+      assert.deepEqual([two?.outputs, two?.log], [{ greeting: 'two' }, 'two\n']);
+    });
+  });
+
+  it('names that a shell drops are warned of', async () => {
+    const environment = [{ name: 'my.var', value: Buffer.from('x'), source: 'parameter "v"' }];
+    const { result } = await runOnApiServer({ operation: { environment }, invocation: () => 0 });
+    assert.match(result.warnings.join(), /parameter "v".*my\.var/);
+  });
+});

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import { plainConnection } from '../../src/driver/kubernetes/connection.js';
+import { KubernetesDriver } from '../../src/driver/kubernetes/driver.js';
+import { systemClock, type Clock } from '../../src/driver/clock.js';
+import type { DriverIo, Operation, OperationResult, Progress, RunState } from '../../src/driver/driver.js';
+import { DEFAULT_SETTINGS, type DriverSettings } from '../../src/driver/settings.js';
+import {
+  ApiServerFaults,
+  ProcessRuntime,
+  ScriptedRuntime,
+  withApiServer,
+  type ContainerScript,
+  type TestApiServer,
+  type TestApiServerOptions,
+} from './api-server.js';
+import { fastClock } from './fast-clock.js';
+import { operation } from './operation.js';
+import { withFolder } from './staging.js';
+
+/** Polls and grace periods of driver and server alike pass so many times faster. */
+const FASTER = 6;
+
+export interface RunParts {
+  /** What the bundle does. */
+  readonly invocation?: ContainerScript;
+  /** Instead of the real script under sh. */
+  readonly sidecar?: ContainerScript;
+  /** Instead of running the sidecar's postStart hook, where its script is one of the test's. */
+  readonly hook?: () => Promise<number>;
+  /** Throw an ImageError. */
+  readonly pull?: (image: string) => void | Promise<void>;
+  readonly operation?: Partial<Operation>;
+  readonly settings?: Partial<DriverSettings>;
+  readonly server?: TestApiServerOptions;
+  readonly faults?: (faults: ApiServerFaults) => void;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+  readonly io?: Partial<DriverIo>;
+  /** Runs beside the run. */
+  readonly meanwhile?: (server: TestApiServer) => Promise<void>;
+}
+
+export interface FinishedRun {
+  readonly result: OperationResult;
+  readonly log: string;
+  readonly states: readonly RunState[];
+  readonly progress: readonly Progress[];
+  /** Content of the collected outputs, by name. */
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly faults: ApiServerFaults;
+  /** Objects of each kind that were still there when the run had ended. */
+  readonly left: Readonly<Record<'jobs' | 'pods' | 'secrets', readonly string[]>>;
+}
+
+/** Runs an operation through the Kubernetes driver against an API server on loopback, with the real sidecar script under sh. */
+export async function runOnApiServer(parts: RunParts = {}): Promise<FinishedRun> {
+  const faults = new ApiServerFaults();
+  parts.faults?.(faults);
+  const scripts = {
+    ...(parts.invocation === undefined ? {} : { invocation: parts.invocation }),
+    ...(parts.sidecar === undefined ? {} : { outputs: parts.sidecar }),
+  };
+  const pull = parts.pull === undefined ? {} : { pull: parts.pull };
+  const exec = parts.hook === undefined ? {} : { exec: parts.hook };
+  const runtime = new ScriptedRuntime({ scripts, otherwise: new ProcessRuntime(), ...pull, ...exec });
+  const clock = fastClock(FASTER);
+  return withApiServer({ runtime, faults, clock, ...parts.server }, (server) => runOn(server, { clock, ...parts }));
+}
+
+/** The same on a server that is there already; the invocation's script is then the server's. */
+export function runOn(server: TestApiServer, parts: RunParts = {}): Promise<FinishedRun> {
+  return withFolder(async (staging) => {
+    const driver = testDriver(server, parts);
+    const told = { log: '', states: [] as RunState[], progress: [] as Progress[] };
+    try {
+      const running = driver.run(operation(parts.operation), {
+        staging,
+        signal: parts.signal ?? new AbortController().signal,
+        onLog: (chunk) => void (told.log += Buffer.from(chunk).toString()),
+        onProgress: (progress) => void told.progress.push(progress),
+        onState: (state) => Promise.resolve(void told.states.push(state)),
+        ...parts.io,
+      });
+      const [result] = await Promise.all([running, parts.meanwhile?.(server)]);
+      const read = result.outputs.map(async ({ name, file }) => [name, await readFile(file, 'utf8')] as const);
+      const outputs = Object.fromEntries(await Promise.all(read));
+      return { result, ...told, outputs, faults: server.faults, left: leftOn(server) };
+    } finally {
+      await driver.close();
+    }
+  });
+}
+
+export function testDriver(server: TestApiServer, parts: Pick<RunParts, 'settings' | 'clock'> = {}): KubernetesDriver {
+  return new KubernetesDriver({
+    settings: { ...DEFAULT_SETTINGS, ...parts.settings },
+    connect: () => Promise.resolve(plainConnection({ server: server.url, token: server.token, context: 'test' })),
+    clock: parts.clock ?? systemClock,
+  });
+}
+
+function leftOn({ cluster }: TestApiServer): FinishedRun['left'] {
+  const names = (kind: 'jobs' | 'pods' | 'secrets'): string[] =>
+    cluster.store
+      .list(kind)
+      .flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [metadata.name] : []));
+  return { jobs: names('jobs'), pods: names('pods'), secrets: names('secrets') };
+}
