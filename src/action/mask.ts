@@ -1,3 +1,6 @@
+import type { Json } from '../bundle/bundle.js';
+import { scanJson } from '../bundle/json-scan.js';
+
 /** Shorter values would mask ordinary words of a log. */
 const SHORTEST_SECRET = 4;
 /** Nobody prints more of a secret at once, and matching costs memory. */
@@ -8,19 +11,43 @@ const MASK = Buffer.from('******');
 
 /**
  * The byte strings that a log may not show, longest first: each value whole, without a final newline, and its long
- * words, because a tool that prints one line of a kubeconfig prints the token without the rest.
+ * words and JSON strings, because a tool that prints one line of a kubeconfig prints the token without the rest.
  */
 export function secretPatterns(values: Iterable<Uint8Array>): readonly Buffer[] {
   const patterns = new Set<string>();
   for (const value of values) {
-    const text = Buffer.from(value)
-      .toString('latin1')
-      .replace(/\r?\n$/, '');
-    if (fits(text, SHORTEST_SECRET) && text.trim() !== '') patterns.add(text);
-    const words = text.split(/\s+/);
-    if (words.length > 1) for (const word of words) if (fits(word, SHORTEST_PART)) patterns.add(word);
+    addValue(value, SHORTEST_SECRET, patterns);
+    for (const text of textsOf(parsed(value))) addValue(Buffer.from(text), SHORTEST_PART, patterns);
   }
   return [...patterns].sort((a, b) => b.length - a.length).map((text) => Buffer.from(text, 'latin1'));
+}
+
+function addValue(value: Uint8Array, shortest: number, patterns: Set<string>): void {
+  const text = Buffer.from(value)
+    .toString('latin1')
+    .replace(/\r?\n$/, '');
+  if (fits(text, shortest) && text.trim() !== '') patterns.add(text);
+  const words = text.split(/\s+/);
+  if (words.length > 1) for (const word of words) if (fits(word, SHORTEST_PART)) patterns.add(word);
+}
+
+/** Every text in a value: what a tool prints of a list or an object are its members. Numbers stand as JSON has them. */
+export function* textsOf(value: Json | undefined): Iterable<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'number') yield String(value);
+  else if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(value) as Json[]) yield* textsOf(inner);
+}
+
+/** The JSON list or object that the bytes are: a service account's key, a Docker configuration. */
+function parsed(value: Uint8Array): Json | undefined {
+  const text = Buffer.from(value).toString('utf8');
+  if (!/^\s*[[{]/.test(text) || scanJson(text).tooDeepAt !== undefined) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 function fits(text: string, shortest: number): boolean {

@@ -1,5 +1,6 @@
 import { canonicalDigest } from '../bundle/canonical.js';
 import type { Json, LoadedBundle } from '../bundle/bundle.js';
+import { valueText } from '../bundle/values.js';
 import { validateBundle } from '../bundle/validate.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Claim, ClaimRecord, Installation } from '../claim/claim.js';
@@ -11,6 +12,7 @@ import { checkExtensions } from './extensions.js';
 import { chooseImage } from './image.js';
 import { claimExtras, customOfClaim, installedValues, keptFrom, mergeChoices } from './kept.js';
 import { buildOperation } from './operation.js';
+import { textsOf } from './mask.js';
 import { resolveParameters, type ResolvedParameters } from './parameters.js';
 import { permit, traitsOf, type ActionTraits } from './permit.js';
 import { notInstalled } from './refuse.js';
@@ -148,7 +150,7 @@ export async function prepareAction(
     operation,
     traits,
     parameters,
-    secrets: secretsOf(operation, parameters, credentials),
+    secrets: secretsOf(parameters, credentials),
     start: startOf(claim, target, previous, parameters, kept.choices, choices.serviceAccount),
     digest: loaded.digest,
     warnings: [...loaded.warnings, ...traits.warnings, ...extensionWarnings, ...imageWarnings, ...parameters.warnings],
@@ -161,19 +163,13 @@ function valuesOf(parameters: ResolvedParameters): Record<string, Json> {
   );
 }
 
+/** A tool may print a sensitive object's members without the rest, and its definition says that they are secrets. */
 function secretsOf(
-  operation: Operation,
-  parameters: ResolvedParameters,
+  { applied }: ResolvedParameters,
   credentials: ReadonlyMap<string, Uint8Array>,
 ): readonly Uint8Array[] {
-  const sensitive = new Set(
-    parameters.applied.filter((parameter) => parameter.sensitive).map(({ name }) => `parameter "${name}"`),
-  );
-  const injected = [
-    ...operation.environment.map(({ source, value }) => ({ source, value })),
-    ...operation.files.map(({ source, content }) => ({ source, value: content })),
-  ];
-  return [...credentials.values(), ...injected.filter(({ source }) => sensitive.has(source)).map(({ value }) => value)];
+  const texts = applied.flatMap(({ sensitive, value }) => (sensitive ? [valueText(value), ...textsOf(value)] : []));
+  return [...credentials.values(), ...texts.map((text) => Buffer.from(text))];
 }
 
 function startOf(

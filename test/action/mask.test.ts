@@ -34,6 +34,19 @@ describe('SecretMask', () => {
     assert.equal(masked([kubeconfig], ['apiVersion: v1, key LS0tLS1CRUdJTiBSU0E=']), 'apiVersion: v1, key ******');
   });
 
+  it('masks the long strings of a JSON document as a tool prints them, and not its ordinary ones', () => {
+    const key = JSON.stringify({
+      type: 'service_account',
+      private_key: '-----BEGIN\nMIIEvQIBADANBgkqhkiG9w0\n-----END\n',
+    });
+    assert.equal(masked([key], ['type service_account\nMIIEvQIBADANBgkqhkiG9w0\n']), 'type service_account\n******\n');
+    assert.equal(masked(['{"auth":"dXNlcjpwYXNzd29yZA=="}'], ['auth dXNlcjpwYXNzd29yZA==']), 'auth ******');
+  });
+
+  it('takes what only begins like JSON, or is nested without end, for text', () => {
+    assert.equal(masked(['{half', '['.repeat(100_000)], ['{half {hal']), '****** {hal');
+  });
+
   it('prefers the longer of two values that begin alike', () => {
     assert.equal(masked(['pass', 'password'], ['pass', 'word pass!']), '****** ******!');
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Bundle } from '../../src/bundle/bundle.js';
 import { LOGS_OUTPUT } from '../../src/claim/claim.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
@@ -230,6 +231,31 @@ describe('runAction', () => {
       const content = await readFile(path.join(file.parentPath, file.name), 'utf8');
       assert.ok(!content.includes('tok-12345'), `${file.name} holds the credential`);
     }
+  });
+
+  it('masks the members of a sensitive parameter, and what comes from a sensitive output', async () => {
+    const definition = { type: 'object', properties: { password: { type: 'string', writeOnly: true } } };
+    const bundle: Bundle = {
+      ...APP,
+      credentials: {},
+      definitions: { ...APP.definitions, login: definition },
+      parameters: {
+        login: { definition: 'login', destination: { env: 'LOGIN' } },
+        fed: { definition: 'text', destination: { env: 'FED' }, applyTo: ['upgrade'] },
+      },
+      outputs: { password: { definition: 'secret', path: '/cnab/app/outputs/password' } },
+      custom: {
+        'io.cnab.parameter-sources': { fed: { priority: ['output'], sources: { output: { name: 'password' } } } },
+      },
+    };
+    const tool = async (run: FakeRun): Promise<void> => {
+      await run.log('login hunter2, then generated-pw\n');
+      await run.output('password', 'generated-pw');
+    };
+    const parameters = [text('login', '{"password":"hunter2"}')];
+    await stage.run('install', tool, { bundle: loaded(bundle), parameters });
+    await stage.run('upgrade', tool);
+    assert.equal(stage.log, 'login ******, then generated-pw\nlogin ******, then ******\n');
   });
 
   it('says where the outputs are kept when the record cannot be written', async () => {
