@@ -101,10 +101,11 @@ describe('the built command and the sandbox', () => {
     });
     let stdout = '';
     let stderr = '';
+    let isStopping = false;
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk.toString();
-      if (/^slowly$/m.test(stderr)) child.kill('SIGTERM');
+      if (!isStopping && /^slowly$/m.test(stderr)) isStopping = child.kill('SIGTERM');
     });
     const code = await new Promise((resolve) => child.on('close', resolve));
     assert.equal(code, 143, stderr);
