@@ -6,6 +6,7 @@ import type { KubernetesApi } from './api.js';
 import { deleteJob } from './clean-up.js';
 import { collect, type Collected } from './collect.js';
 import { decide, type Decision } from './decision.js';
+import { withDeletionCause } from './deletion-cause.js';
 import type { Observer } from './observer.js';
 import { vanishedVerdict, type PodHistory, type PodOutcome } from './pod-verdict.js';
 import { collecting, progressOf } from './progress.js';
@@ -67,7 +68,7 @@ export class JobRun {
 
   /** `restricted`: the pod was refused for want of the restricted shape, and this Job is gone. */
   async toTheEnd(isRestricted: boolean): Promise<OperationResult | 'restricted'> {
-    const { view, operation, io, settings } = this.#options;
+    const { api, job, view, operation, io, settings } = this.#options;
     const forget = view.onChange(() => this.#tell());
     try {
       const { ending, stopped } = await this.#ending();
@@ -75,7 +76,9 @@ export class JobRun {
         await this.#remove();
         return 'restricted';
       }
-      const outcome = outcomeOf(ending, view.history);
+      const told = outcomeOf(ending, view.history);
+      const isStopped = stopped !== undefined || ending.kind === 'lost';
+      const outcome = isStopped ? told : await withDeletionCause(api, job, view, told);
       const collected = await this.#collect(ending, outcome, stopped);
       await this.#streams.stop();
       const assembly = await this.#assembler.finish();

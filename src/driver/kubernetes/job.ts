@@ -12,6 +12,8 @@ import { buildSidecar, FILES_VOLUME, OUTPUTS_VOLUME, sidecarVolumes } from './si
 
 /** A finished Job that nobody came back for is removed after a day; long enough for `cnab resume`. */
 const TTL_SECONDS = 24 * 60 * 60;
+/** `kubectl logs POD` then shows the bundle's own log. */
+const FOR_PEOPLE = { 'kubectl.kubernetes.io/default-container': INVOCATION_CONTAINER };
 const TOKEN_VOLUME = 'service-account';
 
 export interface JobParts {
@@ -43,7 +45,7 @@ export function buildJob(parts: JobParts): V1Job {
       parallelism: 1,
       ttlSecondsAfterFinished: TTL_SECONDS,
       ...(deadline === undefined ? {} : { activeDeadlineSeconds: deadline }),
-      template: { metadata: { labels, annotations }, spec: buildPod(parts) },
+      template: { metadata: { labels, annotations: { ...annotations, ...FOR_PEOPLE } }, spec: buildPod(parts) },
     },
   };
 }

@@ -84,7 +84,7 @@ function failure(terminated: V1ContainerStateTerminated, pod: V1Pod): string {
   );
   if (disruption !== undefined)
     return `${what}: its pod was disrupted (${joined(disruption.reason, disruption.message)})`;
-  if (isTerminating(pod)) return `${what}: its pod was being deleted by someone else`;
+  if (isTerminating(pod)) return `${what}: its pod was deleted`;
   if (exitCode === 137) return `${what}: it was killed (SIGKILL)`;
   if (exitCode === 143) return `${what}: it was stopped (SIGTERM)`;
   return what;

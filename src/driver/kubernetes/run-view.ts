@@ -98,7 +98,10 @@ export class RunView {
   seeJob(job: V1Job | undefined): void {
     const { uid, deletionTimestamp } = job?.metadata ?? {};
     this.#jobGone = uid === undefined || uid !== this.#jobUid || deletionTimestamp !== undefined;
-    const failed = job?.status?.conditions?.find(({ type, status }) => type === 'Failed' && status === 'True');
+    // FailureTarget (1.31) comes at once, Failed only when the pods have ended.
+    const failed = job?.status?.conditions?.find(
+      ({ type, status }) => (type === 'Failed' || type === 'FailureTarget') && status === 'True',
+    );
     if (failed !== undefined) this.#jobFailure = [failed.reason, failed.message].filter(Boolean).join(': ');
     this.wake();
   }

@@ -40,7 +40,11 @@ describe('the Job of a run', () => {
     assert.equal(metadata?.labels?.['team'], 'a');
     assert.match(metadata?.labels?.['cnab.io/installation'] ?? '', /^sha256-/);
     assert.equal(metadata?.annotations?.['cnab.io/installation'], 'My App');
-    assert.deepEqual(spec?.template.metadata, { labels: metadata?.labels, annotations: metadata?.annotations });
+    assert.deepEqual(spec?.template.metadata?.labels, metadata?.labels);
+    assert.deepEqual(spec?.template.metadata?.annotations, {
+      ...metadata?.annotations,
+      'kubectl.kubernetes.io/default-container': 'invocation',
+    });
   });
 
   it('runs the image as it is, pinned, with nothing around /cnab/app/run', () => {

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { withDeletionCause } from '../../../src/driver/kubernetes/deletion-cause.js';
+import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
+import { plainConnection } from '../../../src/driver/kubernetes/connection.js';
+import { buildResult, stopReasonOf, type RunEnd } from '../../../src/driver/kubernetes/result.js';
+import type { PodOutcome } from '../../../src/driver/kubernetes/pod-verdict.js';
+import { RunView } from '../../../src/driver/kubernetes/run-view.js';
+import type { Assembly } from '../../../src/frame/assemble.js';
+import { withApiServer } from '../../helpers/api-server.js';
+import { operation } from '../../helpers/operation.js';
+import { ended, JOB_UID, runPod } from '../../helpers/run-pod.js';
+
+const success: PodOutcome = { status: 'succeeded', ran: 'yes', exitCode: 0, warnings: [] };
+const failure: PodOutcome = {
+  status: 'failed',
+  ran: 'yes',
+  exitCode: 3,
+  problem: { code: 'bundle-failed', message: 'the bundle ended with exit code 3' },
+  warnings: [],
+};
+const assembly: Assembly = {
+  outputs: [{ index: 0, file: '/staging/0', size: 2, sha256: 'a'.repeat(64) }],
+  problems: [],
+  manifestSeen: true,
+  noise: 0,
+};
+const end = (more: Partial<RunEnd> = {}): RunEnd => ({
+  outcome: success,
+  assembly,
+  logComplete: true,
+  warnings: [],
+  ...more,
+});
+const lost: Assembly = { ...assembly, outputs: [], problems: [{ index: 0, kind: 'lost', reason: 'is lost' }] };
+
+describe('how a run is told', () => {
+  it('a success has its outputs by name and no error', () => {
+    const result = buildResult(operation(), end());
+    assert.deepEqual([result.status, result.error], ['succeeded', undefined]);
+    assert.deepEqual(result.outputs, [{ name: 'greeting', file: '/staging/0', size: 2, sha256: 'a'.repeat(64) }]);
+  });
+
+  it('single outputs that are missing or too large are for the caller to judge', () => {
+    const problems = [{ index: 0, kind: 'too-large', reason: 'has 8 MiB' }] as const;
+    const result = buildResult(operation(), end({ assembly: { ...assembly, outputs: [], problems } }));
+    assert.equal(result.error, undefined);
+    assert.deepEqual(result.problems, [{ name: 'greeting', kind: 'too-large', reason: 'has 8 MiB' }]);
+  });
+
+  it('outputs that are lost for one cause make an error of exit code 5', () => {
+    const result = buildResult(operation(), end({ assembly: lost, outputsReason: 'the sidecar died' }));
+    assert.deepEqual([result.status, result.exitCode, result.error?.code], ['succeeded', 0, 'outputs-incomplete']);
+    assert.match(result.error?.message ?? '', /the sidecar died/);
+  });
+
+  it('a failed bundle stays failed, whatever became of its outputs', () => {
+    const result = buildResult(operation(), end({ outcome: failure, assembly: lost, outputsReason: 'x' }));
+    assert.deepEqual([result.status, result.exitCode, result.error?.code], ['failed', 3, 'bundle-failed']);
+  });
+
+  it('a stop before the verdict is what the user asked for, whatever exit code came of it', () => {
+    for (const outcome of [success, failure]) {
+      const canceled = buildResult(operation(), end({ outcome, stopped: { kind: 'signal', signal: 'SIGTERM' } }));
+      assert.deepEqual(
+        [canceled.status, canceled.exitCode, canceled.error?.code],
+        ['canceled', outcome.exitCode, 'interrupted'],
+      );
+      const timedOut = buildResult(operation(), end({ outcome, stopped: { kind: 'timeout' } }));
+      assert.deepEqual([timedOut.status, timedOut.error?.code], ['failed', 'timed-out']);
+    }
+  });
+
+  it('a stop after the verdict matters only where outputs are lost by it', () => {
+    const cut = { kind: 'timeout' } as const;
+    assert.equal(buildResult(operation(), end({ cut })).error, undefined);
+    const result = buildResult(
+      operation(),
+      end({ cut, assembly: lost, outputsReason: 'the collection was cut short' }),
+    );
+    assert.deepEqual([result.status, result.error?.code], ['succeeded', 'timed-out']);
+  });
+
+  it('an abort without a reason is an interrupt', () => {
+    assert.deepEqual(stopReasonOf(AbortSignal.abort()), { kind: 'signal', signal: 'SIGINT' });
+    assert.deepEqual(stopReasonOf(AbortSignal.abort({ kind: 'timeout' })), { kind: 'timeout' });
+  });
+});
+
+describe('who deleted the pod', () => {
+  const deleted = (): RunView => {
+    const view = new RunView();
+    view.bind(JOB_UID);
+    view.seePod(runPod({ invocation: ended(9), deletionTimestamp: '2026-12-01T05:00:00Z' }));
+    return view;
+  };
+  const outcome: PodOutcome = { ...failure, problem: { code: 'bundle-failed', message: 'ended: its pod was deleted' } };
+  const ask = (job: unknown): Promise<PodOutcome> =>
+    withApiServer({}, async (server) => {
+      if (job !== undefined) {
+        server.faults.intercept = ({ resource }) => (resource === 'jobs' ? { status: 200, body: job } : undefined);
+      }
+      const api = new KubernetesApi(plainConnection({ server: server.url, token: server.token }));
+      const told = await withDeletionCause(
+        api,
+        { namespace: 'default', name: 'run', uid: JOB_UID },
+        deleted(),
+        outcome,
+      );
+      api.close();
+      return told;
+    });
+
+  it('the deadline of the Job is a time-out', async () => {
+    const conditions = [{ type: 'FailureTarget', status: 'True', reason: 'DeadlineExceeded', message: 'too long' }];
+    const { problem } = await ask({ metadata: { uid: JOB_UID }, status: { conditions } });
+    assert.deepEqual([problem?.code, /deadline of its Job/.test(problem?.message ?? '')], ['timed-out', true]);
+  });
+
+  it('someone who deleted the Job, or only the pod', async () => {
+    assert.match((await ask(undefined)).problem?.message ?? '', /its Job was deleted by someone else/);
+    assert.match((await ask({ metadata: { uid: JOB_UID } })).problem?.message ?? '', /\(by someone else\)/);
+  });
+});
