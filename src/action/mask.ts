@@ -36,7 +36,7 @@ export function* textsOf(value: Json | undefined): Iterable<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'number') yield String(value);
   else if (typeof value === 'object' && value !== null)
-    for (const inner of Object.values(value) as Json[]) yield* textsOf(inner);
+    for (const inner of Object.values<Json>(value)) yield* textsOf(inner);
 }
 
 /** The JSON list or object that the bytes are: a service account's key, a Docker configuration. */

@@ -2,7 +2,8 @@ import { appliesTo, isSensitive, type Bundle, type Definition, type Json } from 
 import { nearest } from '../bundle/nearest.js';
 import { own } from '../bundle/own.js';
 import { shellWord } from '../bundle/shell-word.js';
-import { checkValue, encodeFileValue, parseValue } from '../bundle/values.js';
+import { parseValue } from '../bundle/value-text.js';
+import { checkValue, encodeFileValue } from '../bundle/values.js';
 import { CnabError } from '../errors.js';
 import { sourceOutputsOf } from './extensions.js';
 import type { GivenParameter } from './request.js';

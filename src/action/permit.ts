@@ -1,6 +1,6 @@
-import type { Bundle } from '../bundle/bundle.js';
-import { BUILT_IN_ACTIONS } from '../bundle/bundle.js';
+import { BUILT_IN_ACTIONS, type Bundle } from '../bundle/bundle.js';
 import { own } from '../bundle/own.js';
+import { shellWord } from '../bundle/shell-word.js';
 import type { Installation } from '../claim/claim.js';
 import { isInstalled, isUninstalled, unsettled } from '../claim/status.js';
 import { CnabError } from '../errors.js';
@@ -46,6 +46,7 @@ export function traitsOf(bundle: Bundle, action: string): ActionTraits {
  */
 export function permit(action: string, installation: Installation, force: boolean): void {
   const { name } = installation;
+  const word = shellWord(name);
   const open = unsettled(installation);
   if (open && !force) {
     throw new CnabError(
@@ -61,12 +62,12 @@ export function permit(action: string, installation: Installation, force: boolea
   }
   if (action === 'install' && isInstalled(installation) && !force) {
     throw new CnabError('wrong-state', `"${name}" is already installed.`, {
-      suggestions: [`To change it: cnab upgrade ${name}`, 'To run install once more: --force'],
+      suggestions: [`To change it: cnab upgrade ${word}`, 'To run install once more: --force'],
     });
   }
   if (action !== 'install' && isUninstalled(installation) && !force) {
     throw new CnabError('wrong-state', `"${name}" is uninstalled, so ${action} cannot be run on it.`, {
-      suggestions: [`To install it again: cnab install ${name} BUNDLE`, `To drop its record: cnab forget ${name}`],
+      suggestions: [`To install it again: cnab install ${word} BUNDLE`, `To drop its record: cnab forget ${word}`],
     });
   }
 }

@@ -1,13 +1,14 @@
+import { shellWord } from '../bundle/shell-word.js';
 import { CnabError } from '../errors.js';
 import type { ClaimStore } from '../claim/claim-store.js';
 import type { Target } from '../claim/target.js';
 
 /** The flags that lead a command to a target, for a suggestion to paste. */
 export function flagsFor(target: Target): string {
-  if (target.driver !== 'kubernetes') return `--driver ${target.driver}`;
+  if (target.driver !== 'kubernetes') return `--driver ${shellWord(target.driver)}`;
   const flags = [
-    ...(target.context === undefined ? [] : [`--context ${target.context}`]),
-    ...(target.namespace === undefined ? [] : [`--namespace ${target.namespace}`]),
+    ...(target.context === undefined ? [] : [`--context ${shellWord(target.context)}`]),
+    ...(target.namespace === undefined ? [] : [`--namespace ${shellWord(target.namespace)}`]),
   ];
   return flags.join(' ');
 }
@@ -34,8 +35,8 @@ export async function notInstalled(name: string, target: Target, store: ClaimSto
         `the namespace behind the same address has another UID.`,
       {
         suggestions: [
-          `To drop the old record: cnab forget ${name}`,
-          `To install it on this cluster: cnab install ${name} BUNDLE`,
+          `To drop the old record: cnab forget ${shellWord(name)}`,
+          `To install it on this cluster: cnab install ${shellWord(name)} BUNDLE`,
         ],
       },
     );
@@ -43,7 +44,7 @@ export async function notInstalled(name: string, target: Target, store: ClaimSto
   return new CnabError('not-found', `no installation "${name}" on ${describeTarget(target)}.`, {
     suggestions: [
       ...elsewhere.map((other) => `It is installed on ${describeTarget(other)}: add ${flagsFor(other)}`),
-      `${elsewhere.length > 0 ? 'Or install it here' : 'Install it'}: cnab install ${name} BUNDLE`,
+      `${elsewhere.length > 0 ? 'Or install it here' : 'Install it'}: cnab install ${shellWord(name)} BUNDLE`,
     ],
   });
 }

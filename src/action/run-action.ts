@@ -17,7 +17,8 @@ import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
  * finished run cannot be written; resolves for every other end, whose `error` says what it was.
  */
 export async function runAction(request: ActionRequest, context: ActionContext): Promise<ActionOutcome> {
-  const claims = await claimsFor(request, context);
+  checkInstallationName(request.installation);
+  const claims = context.store.on(await context.driver.target(context.signal));
   const before = await claims.read(request.installation);
   if (await leavesNoRecord(request, before)) {
     return await executeAction(await prepareAction(request, context, claims, before), context, claims);
@@ -49,20 +50,6 @@ async function runLocked(request: ActionRequest, context: ActionContext, claims:
     const what = `${outcome.action} succeeded, but its record is still there: ${message}`;
     return { error: new CnabError(code, what, { suggestions, cause: error }), ...outcome };
   }
-}
-
-/**
- * What `runAction` would do, decided in the same way; nothing is recorded, created or run, and nothing is locked.
- * Rejects as `runAction` refuses.
- */
-export async function planAction(request: ActionRequest, context: ActionContext): Promise<PreparedAction> {
-  const claims = await claimsFor(request, context);
-  return await prepareAction(request, context, claims, await claims.read(request.installation));
-}
-
-async function claimsFor(request: ActionRequest, context: ActionContext): Promise<TargetClaims> {
-  checkInstallationName(request.installation);
-  return context.store.on(await context.driver.target(context.signal));
 }
 
 /** Stateless actions leave no record and need no lock (spec 101); everything else does. */

@@ -9,9 +9,6 @@ import { quoted } from './problem.js';
 import { withinTime } from './time-limit.js';
 import { loadValidators } from './validators.js';
 
-export { isBase64Text } from './base64.js';
-export { parseValue } from './value-text.js';
-
 /** Milliseconds that checking a value may take: a pattern can go on for ever. */
 export const VALUE_TIME = 2_000;
 
@@ -48,14 +45,6 @@ export async function checkValue(
   } catch (thrown) {
     return [`${what} cannot be checked against its definition: ${reasonOf(thrown)}`];
   }
-}
-
-/**
- * A value that came typed, from JSON or YAML, in the form in which it is kept: integral numbers are integers (`80.0` is
- * 80, `-0` is 0), everything else stays.
- */
-export function coerceValue(_definition: Definition, value: Json): Json {
-  return Object.is(value, -0) ? 0 : value;
 }
 
 /**

@@ -4,13 +4,6 @@ const TIME_LENGTH = 10;
 const MAX_TIME = 2 ** 48 - 1;
 const RANDOM_BYTES = 10;
 
-export interface UlidParts {
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-  /** 10 bytes. */
-  readonly random: Uint8Array;
-}
-
 /**
  * A ULID: 48 bits of time and 80 of randomness as 26 characters of Crockford's base 32, the first one 0–7.
  * A time outside 0 … 2^48 − 1 is clamped: a broken clock must not stop a run.
@@ -30,21 +23,6 @@ export function formatUlid(time: number, random: Uint8Array): string {
     bits >>= 5n;
   }
   return head + tail;
-}
-
-/** Undefined for anything that is not a ULID in its canonical upper-case form. */
-export function parseUlid(text: string): UlidParts | undefined {
-  if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/u.test(text)) return undefined;
-  let time = 0;
-  for (const char of text.slice(0, TIME_LENGTH)) time = time * 32 + ALPHABET.indexOf(char);
-  let bits = 0n;
-  for (const char of text.slice(TIME_LENGTH)) bits = (bits << 5n) | BigInt(ALPHABET.indexOf(char));
-  const random = new Uint8Array(RANDOM_BYTES);
-  for (let at = RANDOM_BYTES - 1; at >= 0; at -= 1) {
-    random[at] = Number(bits & 255n);
-    bits >>= 8n;
-  }
-  return { time, random };
 }
 
 /**

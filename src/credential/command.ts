@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { CnabError } from '../errors.js';
 import { SourceProblem } from './read-limited.js';
 
 /**
@@ -52,7 +53,8 @@ export interface CommandOptions {
 
 /**
  * Runs a command without a shell, with nothing on its standard input, and gives its standard output byte for byte,
- * a final newline too. Rejects with SourceProblem, which has none of the output, for every end but exit code 0.
+ * a final newline too. Rejects with SourceProblem, which has none of the output, for every end but exit code 0,
+ * and with CnabError `interrupted` when the signal says so.
  */
 export async function runCommand(command: string, options: CommandOptions): Promise<Buffer> {
   const words = splitCommand(command);
@@ -66,7 +68,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   return await new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const giveUp = (why: SourceProblem): void => {
+    const giveUp = (why: Error): void => {
       child.kill('SIGKILL');
       // A grandchild may still hold the pipes open.
       child.stdout.destroy();
@@ -77,7 +79,8 @@ export async function runCommand(command: string, options: CommandOptions): Prom
       () => giveUp(problem(`did not end within ${options.timeoutMs / 1000} s`)),
       options.timeoutMs,
     );
-    const onAbort = (): void => giveUp(problem('was interrupted'));
+    const onAbort = (): void =>
+      giveUp(new CnabError('interrupted', `command "${program}" was interrupted, nothing was run`));
     const finish = (settle: () => void): void => {
       clearTimeout(timer);
       options.signal?.removeEventListener('abort', onAbort);

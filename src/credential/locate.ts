@@ -73,10 +73,12 @@ async function missing(given: string, kind: SetKind, folder: string, file: strin
   });
 }
 
+/** What such a path names cannot be there; what else cannot be looked at is left to the reader, whose error says why. */
+const NOWHERE = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
+
 async function isThere(path: string): Promise<boolean> {
-  // What cannot be looked at is left to the reader, whose error says why.
   return await stat(path).then(
     () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+    (error: NodeJS.ErrnoException) => !NOWHERE.has(error.code ?? ''),
   );
 }

@@ -20,7 +20,8 @@ export interface Surroundings {
 }
 
 /**
- * The bytes behind a source, exactly. Rejects with SourceProblem, whose message holds no value.
+ * The bytes behind a source, exactly. Rejects with SourceProblem, whose message holds no value, or with CnabError
+ * `interrupted`.
  */
 export async function resolveSource(source: Source, surroundings: Surroundings, limit: number): Promise<Uint8Array> {
   switch (source.kind) {

@@ -142,6 +142,13 @@ describe('runAction', () => {
     );
   });
 
+  it('gives commands that a shell takes as they are meant, whatever the installation is called', async () => {
+    const installation = 'my app; reboot';
+    await stage.run('install', ok, { installation });
+    await refuses(stage.run('install', ok, { installation }), 'wrong-state', /cnab upgrade 'my app; reboot'\n/);
+    await refuses(stage.run('upgrade', ok, { installation: '$(id)' }), 'not-found', /cnab install '\$\(id\)' BUNDLE/);
+  });
+
   it("refuses to run one cluster's claim against another one behind the same address", async () => {
     await stage.run('install', ok);
     const recreated = new FakeDriver(ok, { ...FAKE_TARGET, id: 'recreated', uid: 'uid-2' });

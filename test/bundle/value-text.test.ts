@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Definition, Json } from '../../src/bundle/bundle.js';
-import { parseValue, valueText } from '../../src/bundle/values.js';
+import { parseValue } from '../../src/bundle/value-text.js';
+import { valueText } from '../../src/bundle/values.js';
 import { CnabError } from '../../src/errors.js';
 
 function refusal(definition: Definition, text: string): string {

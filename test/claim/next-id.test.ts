@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseUlid, ulidAfter } from '../../src/claim/ulid.js';
+import { ulidAfter } from '../../src/claim/ulid.js';
+import { parseUlid } from './parse-ulid.js';
 import { claim, NOW, removeFolder, result, storeIn, TARGET, tempFolder } from './samples.js';
 
 describe('the next id of an installation', () => {

@@ -6,9 +6,9 @@ import type { Claim, Result, Status } from '../../src/claim/claim.js';
 import type { ClaimStore } from '../../src/claim/claim-store.js';
 import { isAliveBy } from '../../src/claim/owner.js';
 import { createClaimStore } from '../../src/claim/store.js';
-import { sandboxTarget } from '../../src/claim/target-id.js';
+import type { Target } from '../../src/claim/target.js';
 
-export const TARGET = sandboxTarget();
+export const TARGET: Target = { id: 'sandbox', driver: 'sandbox', label: 'sandbox' };
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export const BUNDLE: Bundle = {

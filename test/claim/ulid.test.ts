@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { formatUlid, newUlid, parseUlid, ulidAfter } from '../../src/claim/ulid.js';
+import { formatUlid, newUlid, ulidAfter } from '../../src/claim/ulid.js';
+import { parseUlid } from './parse-ulid.js';
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const GREATEST = `7${'Z'.repeat(25)}`;

@@ -73,5 +73,7 @@ describe('finding a set by NAME or FILE', () => {
     );
     await refusal('', 'invalid');
     await refusal('a\0b', 'invalid');
+    await refusal('a'.repeat(300), 'not-found');
+    await refusal(`${'a'.repeat(300)}.yaml`, 'not-found');
   });
 });
