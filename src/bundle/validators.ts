@@ -50,7 +50,9 @@ export async function loadValidators(): Promise<Validators> {
         // ECMA-262 patterns without the u flag, as the spec has them: `^\_a` is legal.
         unicodeRegExp: false,
       });
-      addFormats(ajv);
+      addFormats(ajv, { keywords: false });
+      // An unknown keyword since draft 6; ajv would refuse it.
+      ajv.removeKeyword('id');
       if (encodings) {
         ajv.removeKeyword('contentEncoding');
         ajv.addKeyword({ keyword: 'contentEncoding', type: 'string', validate: fitsEncoding, errors: false });
@@ -64,10 +66,10 @@ export async function loadValidators(): Promise<Validators> {
 }
 
 /** A CommonJS module's function is on `default` twice when Node loads it and once in a bundle. */
-function callable(module: unknown): (ajv: object) => unknown {
+function callable(module: unknown): (ajv: object, options: { readonly keywords: boolean }) => unknown {
   let found = module;
   while (typeof found !== 'function') found = (found as { default: unknown }).default;
-  return found as (ajv: object) => unknown;
+  return found as ReturnType<typeof callable>;
 }
 
 export const DRAFT_7 = 'http://json-schema.org/draft-07/schema#';
@@ -81,10 +83,13 @@ function fitsEncoding(encoding: unknown, value: string): boolean {
   return encoding !== 'base64' || isBase64Text(value);
 }
 
-/** Definitions are draft 7 whatever their `$schema` says; ajv refuses to compile when it names another draft. */
+/**
+ * Definitions are draft 7 whatever their `$schema` says; ajv refuses to compile when it names another draft. `$async` is
+ * ajv's own: its verdict would come as a promise that nobody awaits, whose rejection ends the process.
+ */
 function plainDraft7(definition: Definition): Json {
-  if (typeof definition === 'boolean' || !Object.hasOwn(definition, '$schema')) return definition;
-  const { $schema: _, ...rest } = definition;
+  if (typeof definition === 'boolean') return definition;
+  const { $schema: _schema, $async: _async, ...rest } = definition;
   return rest;
 }
 

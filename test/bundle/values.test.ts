@@ -99,6 +99,17 @@ describe('checkValue', () => {
     assert.deepEqual(inKeys, ['p has a property that is not allowed']);
   });
 
+  it("takes what is ajv's own and no keyword of draft 7 for no keyword", async () => {
+    for (const keyword of [{ $async: true }, { id: 'x' }, { formatMinimum: 5 }, { $data: true }, { elements: 5 }]) {
+      const sentences = await checkValue({ type: 'integer', ...keyword }, 'x', 'p');
+      assert.deepEqual(sentences, ['p must be an integer, but is text'], JSON.stringify(keyword));
+    }
+    assert.match(
+      (await checkValue({ allOf: [{ $async: true, type: 'integer' }] }, 'x', 'p')).join(),
+      /cannot be checked/,
+    );
+  });
+
   it('gives up on a pattern that never ends', async () => {
     const sentences = await checkValue({ pattern: '^(a+)+$' }, `${'a'.repeat(60)}b`, 'p', 100);
     assert.deepEqual(sentences, [
