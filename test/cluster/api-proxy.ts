@@ -17,6 +17,10 @@ export class ApiProxy {
   readonly calls: Call[] = [];
   /** Asked before a request goes on: resolves when it may; `reset` breaks the connection instead. */
   onCall: (call: Call) => Promise<'reset' | void> | void = () => {};
+  /** Told of what passes in the answers, as it passes. */
+  onData: (call: Call, text: string) => void = () => {};
+  /** Asked when the server has acted, before its answer goes on. */
+  onAnswer: (call: Call) => 'reset' | undefined = () => undefined;
   #hold: { readonly call: RegExp; readonly from: RegExp } | undefined;
 
   private constructor(
@@ -61,12 +65,18 @@ export class ApiProxy {
     const options: https.RequestOptions = { method: call.method, headers, agent: false };
     await this.one.api.kubeconfig.applyToHTTPSOptions(options);
     const upstream = https.request(this.one.api.server + call.url, { ...options, agent: false }, (answer) => {
+      if (this.onAnswer(call) === 'reset') {
+        request.socket.destroy();
+        return;
+      }
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       response.flushHeaders();
       let held = false;
       answer.on('data', (chunk: Buffer) => {
         const hold = this.#hold;
-        held ||= hold !== undefined && hold.call.test(call.url) && hold.from.test(chunk.toString('latin1'));
+        const text = chunk.toString('latin1');
+        held ||= hold !== undefined && hold.call.test(call.url) && hold.from.test(text);
+        this.onData(call, text);
         if (!held) response.write(chunk);
       });
       answer.on('end', () => void (held || response.end()));

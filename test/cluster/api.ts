@@ -39,7 +39,10 @@ export class Api {
   /** Any status; rejects when there is no answer. */
   async request<T>(method: string, path: string, body?: object, type = 'application/json'): Promise<Answer<T>> {
     const url = new URL(this.server + path);
-    const options: https.RequestOptions = { method, agent: this.#agent, headers: { 'content-type': type } };
+    const content = body === undefined ? '' : JSON.stringify(body);
+    // Without the length Node sends a DELETE's body as if it had none, and the server does not see it.
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(content) };
+    const options: https.RequestOptions = { method, agent: this.#agent, headers };
     await this.kubeconfig.applyToHTTPSOptions(options);
     return new Promise((resolve, reject) => {
       const request = (url.protocol === 'http:' ? http : https).request(url, options, (response) => {
@@ -54,7 +57,7 @@ export class Api {
       });
       request.setTimeout(30_000, () => request.destroy(new Error(`${method} ${path}: no answer in 30 s`)));
       request.on('error', reject);
-      request.end(body === undefined ? undefined : JSON.stringify(body));
+      request.end(content);
     });
   }
 

@@ -11,13 +11,20 @@ import { Command, type Ended } from './command.js';
 import { eventually } from './eventually.js';
 import { reportNamespace } from './report.js';
 
+export interface ProducedOutput {
+  readonly name: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly value?: unknown;
+}
+
 export interface Document {
   readonly status: string;
   readonly ran: string;
   readonly exitCode?: number;
   readonly runId: string;
   readonly revision: string;
-  readonly outputs: readonly { readonly name: string; readonly size: number; readonly value?: unknown }[];
+  readonly outputs: readonly ProducedOutput[];
   readonly logComplete?: boolean;
   readonly warnings?: readonly string[];
   readonly error?: {

@@ -52,6 +52,20 @@ export class OwnNode {
     if (folders.length === 0) throw new Error(`no control group of container ${containerId}`);
   }
 
+  /** Leaves a container so much memory and no more, from now on. */
+  async limitMemory(containerId: string, bytes: number): Promise<void> {
+    const [folder] = await this.cgroups(containerId, 'memory');
+    if (folder === undefined) throw new Error(`no control group of container ${containerId}`);
+    const file = ['memory.limit_in_bytes', 'memory.max'].find((name) => existsSync(join(folder, name)));
+    await writeFile(join(folder, file ?? ''), String(bytes));
+  }
+
+  /** Makes an empty file in an emptyDir of a pod, as something in the pod would. */
+  async writeToVolume(podUid: string, volume: string, file: string): Promise<void> {
+    const folder = join(this.state, 'kubelet/pods', podUid, 'volumes/kubernetes.io~empty-dir', volume);
+    await writeFile(join(folder, file), '');
+  }
+
   /** Makes the container runtime ask `url` when it pulls from `registry`. Returns how to take it back. */
   async registryAt(registry: string, url: string): Promise<() => Promise<void>> {
     const folder = join(this.state, 'certs.d', registry);

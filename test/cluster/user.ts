@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { V1PolicyRule, V1ServiceAccount } from '@kubernetes/client-node';
+import { load } from 'js-yaml';
+import { ROOT } from '../helpers/run-cnab.js';
 import type { Case } from './case.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
@@ -60,4 +62,19 @@ export function writeKubeconfig(one: Case, name: string, user: object, server = 
   };
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
   return file;
+}
+
+/** The rules of the Role in the README, for a namespace. */
+export function readmeRules(namespace = 'NAMESPACE'): V1PolicyRule[] {
+  const readme = readFileSync(`${ROOT}/README.md`, 'utf8');
+  const text = /```yaml\n(apiVersion: rbac[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  return (load(text.replaceAll('NAMESPACE', namespace)) as { rules: V1PolicyRule[] }).rules;
+}
+
+/** The same rules without one verb on one resource. */
+export function without(rules: readonly V1PolicyRule[], verb: string, resource: string): V1PolicyRule[] {
+  return rules.flatMap((rule) => {
+    const verbs = rule.resources?.[0] === resource ? rule.verbs.filter((each) => each !== verb) : rule.verbs;
+    return verbs.length === 0 ? [] : [{ ...rule, verbs }];
+  });
 }
