@@ -20,7 +20,7 @@ export default tseslint.config(
       'no-control-regex': 'off',
     },
   },
-  { files: ['**/*.js', '**/*.mjs'], ...tseslint.configs.disableTypeChecked },
+  { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
   {
     files: ['bin/**', 'scripts/**', '**/*.mjs', 'eslint.config.js'],
     languageOptions: {
@@ -33,5 +33,10 @@ export default tseslint.config(
       },
     },
     rules: { 'no-console': 'off' },
+  },
+  {
+    files: ['**/*.cjs'],
+    languageOptions: { globals: { require: 'readonly', process: 'readonly' } },
+    rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
 );

@@ -23,7 +23,7 @@ export abstract class BaseCommand extends Command {
 
   /** Where claims, results and outputs are kept. */
   protected get home(): string {
-    return homeFolder(this.surroundings.env, this.config.dataDir);
+    return homeFolder(this.surroundings, this.config.dataDir);
   }
 
   /** What a user types for this command. */

@@ -5,7 +5,7 @@ import type { Json } from '../bundle/bundle.js';
 import { nearest } from '../bundle/nearest.js';
 import { CnabError } from '../errors.js';
 import type { BaseCommand } from './base-command.js';
-import { SUCCEEDED, type ExitCode } from './exit-codes.js';
+import { OUR_BUG, SUCCEEDED, type ExitCode } from './exit-codes.js';
 import { document, jsonText, yamlText, type Format } from './format.js';
 import { audienceOf, safeText } from './log-guard.js';
 import { errorJson, failureOf } from './report.js';
@@ -16,11 +16,25 @@ import { tolerateLostReader, write } from './write.js';
 type PackageJson = NonNullable<Exclude<Parameters<typeof Config.load>[0], string | undefined>['pjson']>;
 type CommandClass = (new (argv: string[], config: Config) => BaseCommand) & Pick<Command.Class, 'flags' | 'baseFlags'>;
 
+/** How long something that was left open may keep the process alive after its answer. */
+const PATIENCE_MS = 5000;
+
 /**
- * Finds the command and runs it. Resolves with the exit code and never rejects: the one place where errors are shown.
+ * The whole command, up to its exit code. Whatever escapes it (an event nobody listens to) is our bug and exit 70.
  * `root` is the folder of package.json, `pjson` what it holds.
  */
 export async function runCli(argv: readonly string[], root: string, pjson: PackageJson): Promise<ExitCode> {
+  process.once('uncaughtException', (error) => {
+    process.stderr.write(`${failureOf(error, { debug: true, version: pjson.version }).text}\n`);
+    process.exit(OUR_BUG);
+  });
+  const exitCode = await runCommand(argv, root, pjson);
+  setTimeout(() => process.exit(exitCode), PATIENCE_MS).unref();
+  return exitCode;
+}
+
+/** Finds the command and runs it. Resolves with the exit code and never rejects: the one place where errors are shown. */
+async function runCommand(argv: readonly string[], root: string, pjson: PackageJson): Promise<ExitCode> {
   const surroundings = processSurroundings();
   tolerateLostReader(surroundings.stdout);
   tolerateLostReader(surroundings.stderr);
@@ -34,7 +48,8 @@ export async function runCli(argv: readonly string[], root: string, pjson: Packa
     version = config.version;
     const { id, rest } = splitId(argv, config);
     if (wantsHelp(argv)) return await showHelp(config, argv);
-    if (argv[0] === '--version' || argv[0] === '-V') return await runCli(['version', ...argv.slice(1)], root, pjson);
+    if (argv[0] === '--version' || argv[0] === '-V')
+      return await runCommand(['version', ...argv.slice(1)], root, pjson);
     const found = config.findCommand(id);
     if (!found && config.findTopic(id) && rest.every((arg) => arg.startsWith('-'))) return await showHelp(config, [id]);
     if (!found) throw unknownCommand(argv, config);

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
 /** A stream that may be a terminal. */
@@ -35,7 +36,7 @@ export function isInteractive(screen: Screen, env: Surroundings['env']): boolean
   return screen.isTTY === true && (screen.columns ?? 0) > 0 && !inCi(env) && env['TERM'] !== 'dumb';
 }
 
-/** The data a user keeps: `$CNAB_HOME`, else the framework's data folder. */
-export function homeFolder(env: Surroundings['env'], dataFolder: string): string {
-  return env['CNAB_HOME'] !== undefined && env['CNAB_HOME'] !== '' ? env['CNAB_HOME'] : dataFolder;
+/** Absolute path of the data a user keeps: `$CNAB_HOME`, else the framework's data folder. */
+export function homeFolder({ env, cwd }: Pick<Surroundings, 'env' | 'cwd'>, dataFolder: string): string {
+  return resolve(cwd, env['CNAB_HOME'] || dataFolder);
 }

@@ -6,8 +6,8 @@ import { matches } from '../cli/wiring/find-installation.js';
 import { StoreCommand } from '../cli/wiring/store-command.js';
 
 export default class List extends StoreCommand {
-  static override summary = 'List installations on every target, from the record on this machine.';
-  static override aliases = ['ls'];
+  static override summary = 'List (or: ls) installations on every target, from the record on this machine.';
+  static override hiddenAliases = ['ls'];
   static override flags = {
     ...outputFlags,
     ...targetFlags,

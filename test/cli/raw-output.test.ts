@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { writeRaw } from '../../src/cli/raw-output.js';
-import type { Screen } from '../../src/cli/surroundings.js';
 import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
 
 describe('an output as it is', () => {
@@ -22,7 +21,7 @@ describe('an output as it is', () => {
       redirect: 'cnab outputs show app x > FILE',
       ...(digest ? { digest } : {}),
     };
-    await writeRaw(output, screen as Screen);
+    await writeRaw(output, screen);
     return (screen.read() as Buffer | null) ?? Buffer.alloc(0);
   }
 
