@@ -3,7 +3,9 @@ import { own } from '../bundle/own.js';
 import { shellWord } from '../bundle/shell-word.js';
 import type { Installation } from '../claim/claim.js';
 import { isInstalled, isUninstalled, unsettled } from '../claim/status.js';
+import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
+import { flagsFor } from './refuse.js';
 
 /** What an action does to its installation (spec 101, "actions"). */
 export interface ActionTraits {
@@ -44,7 +46,7 @@ export function traitsOf(bundle: Bundle, action: string): ActionTraits {
  * Throws CnabError `wrong-state` when the installation's history forbids the action, `contact-lost` when an earlier
  * run never got an end. A failed run leaves the state undefined, so anything may repair it (cnab-spec issue 237).
  */
-export function permit(action: string, installation: Installation, force: boolean): void {
+export function permit(action: string, installation: Installation, target: Target, force: boolean): void {
   const { name } = installation;
   const word = shellWord(name);
   const open = unsettled(installation);
@@ -54,7 +56,9 @@ export function permit(action: string, installation: Installation, force: boolea
       `the last run of "${name}" (${open.claim.action}, run ${open.claim.id}) never reported an end: it may still be going on.`,
       {
         suggestions: [
-          `Look for its Job on the cluster: kubectl get jobs -l cnab.io/run=${open.claim.id.toLowerCase()} --all-namespaces`,
+          ...(target.driver === 'kubernetes'
+            ? [`Look for its Job: kubectl get jobs -l cnab.io/run=${open.claim.id.toLowerCase()} ${flagsFor(target)}`]
+            : []),
           'When it is over, go on with --force: the run is then recorded as unknown.',
         ],
       },

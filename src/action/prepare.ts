@@ -89,7 +89,7 @@ export async function prepareAction(
   if (!traits.stateless) {
     if (action !== 'install' && record === undefined)
       throw await notInstalled(request.installation, target, context.store);
-    if (installation !== undefined) permit(action, installation, request.force);
+    if (installation !== undefined) permit(action, installation, target, request.force);
   }
   const extensionWarnings = checkExtensions(bundle, request.ignoreRequiredExtensions);
 

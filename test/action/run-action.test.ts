@@ -167,7 +167,11 @@ describe('runAction', () => {
       created: claim.created,
       status: 'running',
     });
-    await refuses(stage.run('uninstall', ok), 'contact-lost', /never reported an end[^]*--force/);
+    await refuses(
+      stage.run('uninstall', ok),
+      'contact-lost',
+      /never reported an end[^]*cnab.io\/run=\w{26} --context test --namespace default\n[^]*--force/,
+    );
     await stage.run('uninstall', ok, { force: true });
     assert.deepEqual(await stage.story(), [
       'install: running, succeeded',
