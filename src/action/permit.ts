@@ -57,7 +57,7 @@ export function permit(action: string, installation: Installation, target: Targe
       {
         suggestions: [
           ...(target.driver === 'kubernetes'
-            ? [`Look for its Job: kubectl get jobs -l cnab.io/run=${open.claim.id.toLowerCase()} ${flagsFor(target)}`]
+            ? [`Look for its Job: kubectl get jobs -l cnab.io/run=${open.claim.id} ${flagsFor(target)}`]
             : []),
           'When it is over, go on with --force: the run is then recorded as unknown.',
         ],

@@ -170,7 +170,7 @@ describe('runAction', () => {
     await refuses(
       stage.run('uninstall', ok),
       'contact-lost',
-      /never reported an end[^]*cnab.io\/run=\w{26} --context test --namespace default\n[^]*--force/,
+      new RegExp(`never reported an end[^]*cnab.io/run=${id} --context test --namespace default\n[^]*--force`),
     );
     await stage.run('uninstall', ok, { force: true });
     assert.deepEqual(await stage.story(), [
