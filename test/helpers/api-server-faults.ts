@@ -1,23 +1,9 @@
 import { ApiError } from '../../src/driver/sandbox/api-server/api-error.js';
 import type { Faults, Interception } from '../../src/driver/sandbox/api-server/faults.js';
 import type { RequestInfo } from '../../src/driver/sandbox/api-server/request-info.js';
+import { matches, take, type RequestMatch, type Rule } from './api-server-request-match.js';
 import type { ResponseBody } from '../../src/driver/sandbox/api-server/response-body.js';
 import type { ResourceName } from '../../src/driver/sandbox/api-server/objects.js';
-
-/** Which requests; what is absent matches all. `resource` as in RBAC: `pods/log`. */
-export interface RequestMatch {
-  readonly verb?: RequestInfo['verb'];
-  readonly resource?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  /** Value of the query's `container`. */
-  readonly container?: string;
-  readonly follow?: boolean;
-  /** How many requests; absent: all. */
-  readonly times?: number;
-  /** How many matching requests pass unharmed before. */
-  readonly skip?: number;
-}
 
 /** What happens to a streamed answer once `afterBytes` of it were sent. */
 export interface BodyFault {
@@ -28,13 +14,9 @@ export interface BodyFault {
   readonly bytes?: number;
 }
 
-type Admission = (resource: ResourceName, object: Record<string, unknown>) => Record<string, unknown>;
+export type { RequestMatch } from './api-server-request-match.js';
 
-interface Rule<T> {
-  readonly match: RequestMatch;
-  readonly fault: T;
-  seen: number;
-}
+type Admission = (resource: ResourceName, object: Record<string, unknown>) => Record<string, unknown>;
 
 /** Faults on order. Orders may come at any time; a rule that was used up is passed over. */
 export class ApiServerFaults implements Faults {
@@ -239,29 +221,3 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
   504: 'Timeout',
 };
-
-function take<T>(rules: Rule<T>[], request: RequestInfo): T | undefined {
-  for (const rule of rules) {
-    if (!matches(rule.match, request)) continue;
-    rule.seen += 1;
-    const { skip = 0, times = Infinity } = rule.match;
-    if (rule.seen > skip && rule.seen <= skip + times) return rule.fault;
-  }
-  return undefined;
-}
-
-function matches(
-  match: RequestMatch,
-  request: Omit<RequestInfo, 'path' | 'query'> & { query?: URLSearchParams },
-): boolean {
-  const { verb, resource, namespace, name, container, follow } = match;
-  const asked = request.subresource === '' ? request.resource : `${request.resource}/${request.subresource}`;
-  return (
-    (verb === undefined || verb === request.verb) &&
-    (resource === undefined || resource === asked) &&
-    (namespace === undefined || namespace === request.namespace) &&
-    (name === undefined || name === request.name) &&
-    (container === undefined || container === request.query?.get('container')) &&
-    (follow === undefined || follow === ['1', 'true'].includes(request.query?.get('follow') ?? ''))
-  );
-}

@@ -16,7 +16,9 @@ export interface JobParts {
   readonly spec?: Given;
 }
 
-const UNTIL_TERM = `trap 'T=1' TERM; while [ -z "$T" ]; do sleep 0.02 & wait $!; done`;
+/** Sets its trap, says that it is ready, and waits for SIGTERM. */
+const UNTIL_TERM = `trap 'T=1' TERM; : > "$CNAB_ROOT/cnab/app/outputs/.ready"; while [ -z "$T" ]; do sleep 0.02 & wait $!; done; exit 0`;
+const GATE = 'until [ -e "$CNAB_ROOT/cnab/app/outputs/.ready" ]; do sleep 0.02; done';
 
 /** A Job in the shape of the Kubernetes driver: a native sidecar `outputs`, then `invocation`; both see /cnab/app/outputs. */
 export function sampleJob(parts: JobParts = {}): Given {
@@ -39,6 +41,10 @@ export function sampleJob(parts: JobParts = {}): Given {
               restartPolicy: 'Always',
               command: ['sh', '-c', (parts.sidecar ?? UNTIL_TERM).replaceAll('$(', '$$(').replaceAll('$$!', '$!')],
               volumeMounts,
+              // Without it SIGTERM can come before the trap is set.
+              ...(parts.sidecar === undefined
+                ? { lifecycle: { postStart: { exec: { command: ['sh', '-c', GATE] } } } }
+                : {}),
               ...parts.sidecarFields,
             },
           ],

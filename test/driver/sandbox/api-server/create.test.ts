@@ -72,9 +72,13 @@ describe('the creation of an object', () => {
       const kept = (await server.request('POST', JOBS, sampleJob())).json<Job>();
       assert.equal(kept.spec.template.spec.initContainers?.[0]?.restartPolicy, 'Always');
       server.faults.dropField('jobs', 'initContainers', 'restartPolicy');
-      const old = (await server.request('POST', JOBS, sampleJob({ name: 'old' }))).json<Job>();
+      const old = (await server.request('POST', JOBS, sampleJob({ name: 'old', sidecar: 'true' }))).json<Job>();
       assert.equal(old.spec.template.spec.initContainers?.[0]?.restartPolicy, undefined);
       assert.equal(old.spec.template.spec.restartPolicy, 'Never');
+      // With a postStart hook it is not even taken: plain init containers have none.
+      const hooked = await server.request('POST', JOBS, sampleJob({ name: 'hooked' }));
+      assert.equal(hooked.status, 422);
+      assert.match(hooked.text, /initContainers\[0\]\.lifecycle: Forbidden/);
     }));
 
   it('drops unknown fields with a warning, and refuses them when it is strict', () =>
