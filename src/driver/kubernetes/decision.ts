@@ -30,6 +30,7 @@ export function decide(view: RunView, times: DecisionTimes): Decision | undefine
   if (pod === undefined) return decideWithoutPod(view, times);
   const outcome = podVerdict(pod, view.history);
   if (outcome !== undefined) return { kind: 'verdict', outcome };
+  if (view.neverScheduled) return { kind: 'not-started', message: `no node had taken the pod: ${vanishing(view)}` };
   if (view.podGone) return { kind: 'verdict', outcome: vanishedVerdict(vanishing(view), view.history) };
   if (isLost(pod, times.now)) {
     const why = `it should have been gone since ${String(pod.metadata?.deletionTimestamp)}, and its node does not answer`;

@@ -12,6 +12,7 @@ import { vanishedVerdict, type PodHistory, type PodOutcome } from './pod-verdict
 import { collecting, progressOf } from './progress.js';
 import type { JobReference } from './resources.js';
 import { buildResult, stopReasonOf } from './result.js';
+import { podShape } from './security.js';
 import { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
 import { outputLimits } from './sidecar.js';
@@ -96,7 +97,7 @@ export class JobRun {
         ...(collected.reason === undefined ? {} : { outputsReason: collected.reason }),
         logComplete: outcome.ran === 'no' || this.#streams.logComplete,
         warnings: [...this.#warnings, ...collected.warnings, ...this.#otherPods()],
-        suggestions: keep ? [this.#leftInPlace()] : [],
+        suggestions: [...asWhom(outcome, isRestricted, settings), ...(keep ? [this.#leftInPlace()] : [])],
       });
     } finally {
       forget();
@@ -202,6 +203,15 @@ export class JobRun {
     const { io, view } = this.#options;
     io.onProgress(this.#collecting ? collecting(this.#assembler) : progressOf(view));
   }
+}
+
+/** Most bundles are written for root; what fails where nobody may be root is told with that. */
+function asWhom(outcome: PodOutcome, isRestricted: boolean, { runAsUser }: DriverSettings): string[] {
+  const shape = podShape(isRestricted, runAsUser);
+  if (!isRestricted || shape.kind === 'open' || outcome.problem?.code !== 'bundle-failed') return [];
+  return [
+    `it ran as user ${shape.uid}, because the namespace enforces the Pod Security level "restricted": a bundle that needs root needs another namespace`,
+  ];
 }
 
 function outcomeOf(ending: Ending, history: PodHistory): PodOutcome {

@@ -69,7 +69,7 @@ function statusOf({ outcome, stopped }: RunEnd): OperationResult['status'] {
 function errorOf(operation: Operation, end: RunEnd, problems: readonly OutputProblem[]): CnabError | undefined {
   const { outcome, stopped, cut, suggestions = [] } = end;
   if (stopped !== undefined) return stopError(stopped, stoppedWhat(operation, outcome), suggestions);
-  if (outcome.problem !== undefined) return told(outcome.problem, suggestions);
+  if (outcome.problem !== undefined) return told(operation, outcome.problem, suggestions);
   const lost = problems.filter(({ kind }) => kind === 'lost');
   if (lost.length === 0) return undefined;
   const what = `${operation.action} ended with exit code 0, but ${lost.length} of its ${operation.outputs.length} outputs did not arrive`;
@@ -83,10 +83,16 @@ function errorOf(operation: Operation, end: RunEnd, problems: readonly OutputPro
 }
 
 function told(
+  { files }: Operation,
   problem: { readonly code: ErrorCode; readonly message: string },
   suggestions: readonly string[],
 ): CnabError {
-  return new CnabError(problem.code, problem.message, {
+  // The runtime names the path that it could not mount, not whose it is: `error mounting … at "/path": not a directory`.
+  const file = files.find(
+    ({ path }) => problem.message.includes('error mounting') && problem.message.includes(`"${path}"`),
+  );
+  const what = file === undefined ? '' : `${file.source} cannot be put at ${file.path}: `;
+  return new CnabError(problem.code, what + problem.message, {
     suggestions: [...suggestionsForDenial(problem.message), ...suggestions],
   });
 }

@@ -13,6 +13,7 @@ export class RunView {
   #pod: V1Pod | undefined;
   #podGone = false;
   #started = false;
+  #neverScheduled = false;
   #jobGone = false;
   #jobFailure: string | undefined;
   #podEvents: readonly CoreV1Event[] = [];
@@ -41,6 +42,11 @@ export class RunView {
 
   get podGone(): boolean {
     return this.#podGone;
+  }
+
+  /** The pod is gone, and its last state had no node: nothing of it has run. */
+  get neverScheduled(): boolean {
+    return this.#neverScheduled;
   }
 
   /** The Job is not there any more, or is on its way out. */
@@ -82,6 +88,8 @@ export class RunView {
       if (!isOlder(pod, this.#pod)) this.#pod = pod;
       this.#started ||= hasStarted(invocationStatus(pod));
       this.#podGone ||= deleted;
+      // Only the deletion's own message is the last state; a pod that a list lacks may have got a node meanwhile.
+      if (deleted && pod.spec !== undefined) this.#neverScheduled = !pod.spec.nodeName;
     }
     this.wake();
   }

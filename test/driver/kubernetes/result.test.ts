@@ -34,6 +34,19 @@ const end = (more: Partial<RunEnd> = {}): RunEnd => ({
 const lost: Assembly = { ...assembly, outputs: [], problems: [{ index: 0, kind: 'lost', reason: 'is lost' }] };
 
 describe('how a run is told', () => {
+  it('an input file that the runtime cannot mount is told by what it belongs to', () => {
+    const message = 'error mounting "/var/lib/x/f4" to rootfs at "/etc/app": not a directory: unknown';
+    const file = { path: '/etc/app', content: Buffer.from(''), access: 'private', source: 'parameter "conf"' } as const;
+    const outcome: PodOutcome = {
+      status: 'failed',
+      ran: 'no',
+      problem: { code: 'unavailable', message },
+      warnings: [],
+    };
+    const { error } = buildResult(operation({ files: [file] }), end({ outcome }));
+    assert.match(error?.message ?? '', /^parameter "conf" cannot be put at \/etc\/app: error mounting/);
+  });
+
   it('a success has its outputs by name and no error', () => {
     const result = buildResult(operation(), end());
     assert.deepEqual([result.status, result.error], ['succeeded', undefined]);

@@ -28,6 +28,15 @@ describe('what is known of a run', () => {
     assert.equal(view.pod, undefined);
   });
 
+  it('a pod whose Job was deleted without it has no owner any more, and stays ours', () => {
+    const view = bound();
+    view.seePod(runPod({ sidecar: running, invocation: running }));
+    const orphan = runPod({ resourceVersion: '200', invocation: ended(0) });
+    view.seePod({ ...orphan, metadata: { ...orphan.metadata, ownerReferences: [] } });
+    const decision = decide(view, { now: 0, posted: 0, startTimeoutMs: 0 });
+    assert.equal(decision?.kind === 'verdict' && decision.outcome.status, 'succeeded');
+  });
+
   it('an older message does not take back a newer one', () => {
     const view = bound();
     view.seePod(runPod({ resourceVersion: '1000', invocation: ended(0) }));
@@ -127,6 +136,19 @@ describe('what the state of the cluster means', () => {
       assert.deepEqual([decision.outcome.status, decision.outcome.ran], ['unknown', 'yes']);
       assert.match(decision.outcome.problem?.message ?? '', words);
     }
+  });
+
+  it('a pod that is gone and never had a node did not run; one that a list lacks may have got one', () => {
+    const unscheduled = { ...runPod(), spec: { containers: [] } };
+    const view = bound();
+    view.seePod(unscheduled);
+    view.seePod(unscheduled, true);
+    assert.equal(decide(view, times)?.kind, 'not-started');
+    const listed = bound();
+    listed.seePods([unscheduled]);
+    listed.seePods([]);
+    const decision = decide(listed, times);
+    assert.equal(decision?.kind === 'verdict' && decision.outcome.ran, 'unknown');
   });
 
   it('a pod that is gone with its exit code has its verdict', () => {
