@@ -27,6 +27,9 @@ export const actionFlags = {
   label: texts('label', 'label for Job, pod and Secret', { helpValue: 'KEY=VALUE' }),
   'shell-image': text('shell-image', 'image of the sidecar that carries the outputs', { helpValue: 'IMAGE' }),
   'run-as-user': text('run-as-user', 'uid that the whole pod runs as', { helpValue: 'UID' }),
+  'pod-patch': text('pod-patch', 'YAML or JSON file, a part of a Pod to merge into the pod; for this run only', {
+    helpValue: 'FILE',
+  }),
   'keep-job': yes('keep-job', 'leave Job, pod and Secret in place afterwards'),
   'sensitive-outputs': text('sensitive-outputs', 'log: let sensitive outputs travel in the log, base64-encoded', {
     options: ['exec', 'log'],
@@ -66,6 +69,7 @@ export interface ActionFlags {
   readonly label?: Several;
   readonly 'shell-image'?: string | undefined;
   readonly 'run-as-user'?: string | undefined;
+  readonly 'pod-patch'?: string | undefined;
   readonly 'keep-job'?: boolean;
   readonly 'sensitive-outputs'?: string | undefined;
   readonly 'max-output'?: string | undefined;

@@ -116,7 +116,8 @@ export interface OperationResult {
 
 export interface Driver {
   /**
-   * Who would run it: asks the cluster, creates nothing.
+   * Who would run it: asks the cluster. Creates nothing, but the namespace where the user asked for that and it is not
+   * there, because a target has no identity before.
    * Rejects with CnabError `unavailable` when it cannot be reached or does not qualify.
    */
   target(signal: AbortSignal): Promise<Target>;
@@ -124,6 +125,11 @@ export interface Driver {
   handles(imageType: string): boolean;
   /** Refuses, before anything is recorded or created, what this driver cannot carry. Throws CnabError `invalid`. */
   check(operation: Operation): void;
+  /**
+   * What `run` would create, in that order, as documents for people: no value of a Secret stands in them. Absent: this
+   * driver creates nothing that could be shown. Throws like `check`.
+   */
+  preview?(operation: Operation): readonly object[];
   run(operation: Operation, io: DriverIo): Promise<OperationResult>;
   /** Frees connections. Idempotent. */
   close(): Promise<void>;

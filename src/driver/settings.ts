@@ -1,3 +1,5 @@
+import type { JsonObject } from '../bundle/bundle.js';
+
 /** What a user chose about how a run is carried out; flags, environment and config file end up here. */
 export interface DriverSettings {
   /** kubernetes: file list as in $KUBECONFIG; absent: $KUBECONFIG, ~/.kube/config, in-cluster. */
@@ -11,6 +13,7 @@ export interface DriverSettings {
   /** Image of the `outputs` sidecar. */
   readonly shellImage: string;
   readonly runAsUser?: number;
+  readonly podPatch?: PodPatch;
   readonly keepJob: boolean;
   /** `log` lets sensitive outputs travel base64-encoded in the sidecar's log. */
   readonly sensitiveOutputs: 'exec' | 'log';
@@ -23,6 +26,15 @@ export interface DriverSettings {
   readonly holdTimeMs: number;
   readonly maxOutputBytes: number;
   readonly maxOutputsTotalBytes: number;
+  /** Nothing is created, not even the namespace; `run` must not be called. */
+  readonly dryRun?: boolean;
+}
+
+/** A partial Pod, or the spec of one, merged into the pod of the run as `kubectl patch` would. */
+export interface PodPatch {
+  readonly document: JsonObject;
+  /** Where it came from, for messages. */
+  readonly file: string;
 }
 
 export const DEFAULT_SHELL_IMAGE = 'docker.io/library/busybox:1.37.0';

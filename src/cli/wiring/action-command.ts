@@ -12,6 +12,7 @@ import { ActionView, unfinishedDocument, type UnfinishedAction } from '../views/
 import { endLine, startLines, unusedVariables } from './action-lines.js';
 import { requestOf, type ActionPlan } from './inputs.js';
 import { outputsFolder } from './outputs-folder.js';
+import { readPodPatch } from './pod-patch.js';
 import { processParts, type Parts } from './parts.js';
 
 /** A command that runs an action of a bundle on the target that flags and kubeconfig name. */
@@ -28,7 +29,8 @@ export abstract class ActionCommand extends BaseCommand {
   protected async act(plan: ActionPlan, flags: ActionFlags): Promise<ActionOutcome> {
     const { surroundings, parts } = this;
     this.known = { action: plan.action, installation: plan.installation };
-    const settings = settingsOf(flags);
+    const podPatch = await readPodPatch(flags['pod-patch'], surroundings.cwd);
+    const settings = { ...settingsOf(flags), ...podPatch };
     const driverName = flags.driver ?? 'kubernetes';
     const screen = runScreen({
       surroundings,

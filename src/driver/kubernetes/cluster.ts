@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js';
 import type { DriverSettings } from '../settings.js';
 import { KubernetesApi } from './api.js';
 import type { Connection } from './connection.js';
-import { checkVersion, findPlace, type Place } from './place.js';
+import { checkVersion, findPlace, type Place, type WhenAbsent } from './place.js';
 
 /** The cluster a driver speaks to, found fit for a run. */
 export interface Cluster {
@@ -20,8 +20,13 @@ export async function openCluster(
   const api = new KubernetesApi(connection, { clock });
   const namespace = settings.namespace ?? connection.namespace ?? 'default';
   const [place] = await Promise.all([
-    findPlace(api, namespace, settings.createNamespace, signal),
+    findPlace(api, namespace, whenAbsent(settings), signal),
     checkVersion(api, signal),
   ]);
   return { api, place };
+}
+
+function whenAbsent({ createNamespace, dryRun }: DriverSettings): WhenAbsent {
+  if (!createNamespace) return 'refuse';
+  return dryRun === true ? 'suppose' : 'create';
 }

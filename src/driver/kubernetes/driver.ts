@@ -7,16 +7,13 @@ import { checkOperation } from './check.js';
 import { openCluster, type Cluster } from './cluster.js';
 import type { Connection } from './connection.js';
 import { environmentWarnings } from './environment.js';
-import { planInputs } from './inputs.js';
-import { buildJob, runLabels } from './job.js';
 import { JobRun } from './job-run.js';
 import { isAbort } from './kubernetes-error.js';
-import { jobName } from './names.js';
 import { Observer } from './observer.js';
+import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
 import { checkRights } from './rights.js';
 import { notRunResult, stopError, stopReasonOf } from './result.js';
 import { RunView } from './run-view.js';
-import { podShape } from './security.js';
 import { submit } from './submit.js';
 import { kubernetesTarget } from './target.js';
 
@@ -55,6 +52,15 @@ export class KubernetesDriver implements Driver {
 
   check(operation: Operation): void {
     checkOperation(operation, this.#options.settings);
+    // Refuses a pod patch that does not hold.
+    this.#plan(operation, { number: 1, restricted: false });
+  }
+
+  /** As for a namespace that enforces nothing, where `target` has not looked at it. */
+  preview(operation: Operation): readonly object[] {
+    this.check(operation);
+    const place = this.#cluster?.place;
+    return previewRun(this.#plan(operation, { number: 1, restricted: place?.restricted === true }), place?.namespace);
   }
 
   /**
@@ -92,30 +98,30 @@ export class KubernetesDriver implements Driver {
     operation: Operation,
     io: DriverIo,
     { api, place }: Cluster,
-    attempt: { readonly number: number; readonly restricted: boolean },
+    attempt: Attempt,
   ): Promise<OperationResult | 'restricted'> {
-    const { settings, annotationsOf } = this.#options;
+    const { settings } = this.#options;
     const { namespace } = place;
-    const name = jobName(operation, attempt.number);
-    const inputs = planInputs(operation, name);
-    const shape = podShape(attempt.restricted, settings.runAsUser);
-    const annotations = annotationsOf?.(operation) ?? {};
-    const job = buildJob({ operation, settings, name, inputs, shape, annotations });
-
+    const plan = this.#plan(operation, attempt);
+    const { name } = plan;
     const view = new RunView();
     const onTrouble = (detail: string): void => io.onProgress({ phase: 'waiting', detail });
     const observer = new Observer({ api, namespace, runId: operation.runId, job: name, view, onTrouble });
     try {
       await Promise.all([observer.start(io.signal), checkRights(api, namespace, io.signal)]);
       await io.onState({ namespace, job: name });
-      const labels = runLabels(operation, settings);
-      const submitted = await submit({ api, namespace, job, inputs, labels, view, signal: io.signal });
+      const submitted = await submit({ api, namespace, plan, view, signal: io.signal });
       const warnings = environmentWarnings(operation.environment);
       const run = new JobRun({ api, operation, settings, io, job: submitted, view, observer, warnings });
       return await run.toTheEnd(attempt.restricted);
     } finally {
       await observer.stop();
     }
+  }
+
+  #plan(operation: Operation, attempt: Attempt): RunPlan {
+    const { settings, annotationsOf } = this.#options;
+    return planRun({ operation, settings, attempt, annotations: annotationsOf?.(operation) ?? {} });
   }
 
   async #open(signal: AbortSignal): Promise<Cluster> {

@@ -30,14 +30,17 @@ export async function checkVersion(api: KubernetesApi, signal: AbortSignal): Pro
   );
 }
 
+/** What to do about a namespace that is not there; `suppose`: go on as if it had been made. */
+export type WhenAbsent = 'refuse' | 'create' | 'suppose';
+
 /**
- * Looks at the namespace; makes it only where it is absent and `create` says so, because a target has no identity before.
+ * Looks at the namespace; makes it only where it is absent and `whenAbsent` says so, because a target has no identity before.
  * Rejects with KubernetesError, and with CnabError `unavailable` for a namespace that is not there.
  */
 export async function findPlace(
   api: KubernetesApi,
   namespace: string,
-  create: boolean,
+  whenAbsent: WhenAbsent,
   signal: AbortSignal,
 ): Promise<Place> {
   try {
@@ -49,7 +52,8 @@ export async function findPlace(
   } catch (error) {
     if (isForbidden(error)) return await placeFromRootCa(api, namespace, signal);
     if (!isNotFound(error)) throw error;
-    if (create) return placeOf(namespace, await createNamespace(api, namespace, signal));
+    if (whenAbsent === 'suppose') return { namespace, restricted: false };
+    if (whenAbsent === 'create') return placeOf(namespace, await createNamespace(api, namespace, signal));
     throw new CnabError('unavailable', `there is no namespace ${namespace} on ${api.connection.server}`, {
       suggestions: ['to have it made, add: --create-namespace', 'to name another one, add: --namespace NAME'],
       cause: error,

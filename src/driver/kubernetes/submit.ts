@@ -3,9 +3,9 @@ import { CnabError } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { deleteJob, isTimeUp } from './clean-up.js';
 import { withDeadline } from './deadline.js';
-import type { InputPlan } from './inputs.js';
 import { AbortError, KubernetesError } from './kubernetes-error.js';
 import { ANNOTATION, OUTPUTS_CONTAINER } from './names.js';
+import type { RunPlan } from './plan.js';
 import { resource, type JobReference } from './resources.js';
 import type { RunView } from './run-view.js';
 import { buildSecret } from './secret.js';
@@ -13,9 +13,7 @@ import { buildSecret } from './secret.js';
 export interface SubmitOptions {
   readonly api: KubernetesApi;
   readonly namespace: string;
-  readonly job: V1Job;
-  readonly inputs: InputPlan;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly plan: RunPlan;
   readonly view: RunView;
   readonly signal: AbortSignal;
 }
@@ -30,14 +28,14 @@ const never = new AbortController().signal;
  * meanwhile; then nothing has run, because without its last Secret a pod starts nothing, and the Job is gone again.
  */
 export async function submit(options: SubmitOptions): Promise<JobReference> {
-  const { api, namespace, job, view, signal } = options;
-  const name = job.metadata?.name ?? '';
+  const { api, namespace, plan, view, signal } = options;
+  const { name } = plan;
   let reference: JobReference = { namespace, name, uid: '' };
   let posted = false;
   try {
     if (signal.aborted) throw new AbortError(signal.reason);
     await withDeadline(api.clock, SUBMIT_MS, never, async (deadline) => {
-      const object = await createJob(api, namespace, job, deadline);
+      const object = await createJob(api, namespace, plan, deadline);
       posted = true;
       reference = { namespace, name, uid: object.metadata?.uid ?? '' };
       view.bind(reference.uid);
@@ -55,13 +53,14 @@ export async function submit(options: SubmitOptions): Promise<JobReference> {
 }
 
 /** A POST whose answer was lost is not repeated blindly: a Job of that name is ours when it carries our run id. */
-async function createJob(api: KubernetesApi, namespace: string, job: V1Job, signal: AbortSignal): Promise<V1Job> {
-  const name = job.metadata?.name ?? '';
+async function createJob(api: KubernetesApi, namespace: string, plan: RunPlan, signal: AbortSignal): Promise<V1Job> {
+  const { name, job } = plan;
   const run = job.metadata?.annotations?.[ANNOTATION.run];
   try {
     const { object } = await api.create<V1Job>(resource.jobs(namespace), job, {
       doing: `create job ${name} in namespace ${namespace}`,
       signal,
+      ...(plan.strict ? { query: { fieldValidation: 'Strict' } } : {}),
       isOurs: (existing) => existing.metadata?.annotations?.[ANNOTATION.run] === run,
     });
     return object;
@@ -90,7 +89,7 @@ function noSidecars(cause?: unknown): CnabError {
 
 /** They belong to the Job, so they go with it, also when this process dies now. */
 async function createSecrets(
-  { api, inputs, labels }: SubmitOptions,
+  { api, plan: { inputs, labels } }: SubmitOptions,
   job: JobReference,
   signal: AbortSignal,
 ): Promise<void> {

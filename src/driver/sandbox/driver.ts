@@ -93,6 +93,11 @@ export class SandboxDriver implements Driver {
     this.#inner.check(operation);
   }
 
+  preview(operation: Operation): readonly object[] {
+    this.check(operation);
+    return this.#inner.preview(operation);
+  }
+
   async run(operation: Operation, io: DriverIo): Promise<OperationResult> {
     try {
       this.check(operation);
@@ -111,6 +116,6 @@ export class SandboxDriver implements Driver {
 
 /** What chooses a cluster or a place in it has no meaning here. Nobody collects the sandbox's logs, so all outputs travel in them. */
 function sandboxSettings(settings: DriverSettings): DriverSettings {
-  const { kubeconfig: _kubeconfig, context: _context, namespace: _namespace, ...rest } = settings;
+  const { kubeconfig: _kubeconfig, context: _context, namespace: _namespace, podPatch: _podPatch, ...rest } = settings;
   return { ...rest, createNamespace: false, imagePullSecrets: [], sensitiveOutputs: 'log' };
 }
