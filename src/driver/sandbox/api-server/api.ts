@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { forbidden, methodNotAllowed, noSuchResource, notFound, tooLargeResourceVersion } from './api-error.js';
+import {
+  badRequest,
+  forbidden,
+  methodNotAllowed,
+  noSuchResource,
+  notFound,
+  tooLargeResourceVersion,
+} from './api-error.js';
 import type { Cluster } from './cluster.js';
 import { createObject } from './create-object.js';
 import { deleteOptions } from './delete-options.js';
@@ -12,7 +19,7 @@ import { resourceOf, type RequestInfo } from './request-info.js';
 import type { ResponseBody } from './response-body.js';
 import { accessReview, subjectReview, USER_NAME } from './reviews.js';
 import { allOf, fieldSelector, labelSelector, type Selector } from './selectors.js';
-import { serveWatch, watchedVersion } from './watch-response.js';
+import { listedVersion, serveWatch, watchedVersion } from './watch-response.js';
 
 /** A whole answer, or one that streams. */
 export type Answer =
@@ -98,7 +105,7 @@ function selectorOf(resource: ResourceName, { query }: RequestInfo): Selector {
 
 function list(cluster: Cluster, resource: ResourceName, info: RequestInfo): unknown {
   const selector = selectorOf(resource, info);
-  const least = watchedVersion(info.query);
+  const least = listedVersion(info.query);
   if (least > cluster.store.revision) throw tooLargeResourceVersion(least, cluster.store.revision);
   const objects: readonly KubernetesObject[] = cluster.store.list(resource, info.namespace);
   const items = objects.filter(selector).map(({ kind: _kind, apiVersion: _apiVersion, ...rest }) => rest);
@@ -109,7 +116,9 @@ function list(cluster: Cluster, resource: ResourceName, info: RequestInfo): unkn
 
 function watch(cluster: Cluster, resource: ResourceName, info: RequestInfo): Answer {
   const { namespace, query } = info;
-  const timeout = Number(query.get('timeoutSeconds') ?? NaN);
+  const text = query.get('timeoutSeconds') ?? '';
+  if (!/^-?\d*$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const timeout = Number(text);
   const options = {
     resource,
     namespace,

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { badRequest, methodNotAllowed, notFound } from './api-error.js';
 import type { Cluster } from './cluster.js';
-import { configMapDraft, jobDraft, namespaceDraft, podDraft, secretDraft } from './defaults.js';
+import { configMapDraft, jobDraft, namespaceDraft, podDraft, secretDraft, withName } from './defaults.js';
 import { RESOURCES, type KubernetesObject, type ObjectMeta, type ResourceName } from './objects.js';
 import { checkNotTerminating, createPod, podSecurityWarning } from './pod-admission.js';
 import { decode } from './decode.js';
 import { validate } from './validation.js';
 import type { RequestInfo } from './request-info.js';
+
+const NEGATIVE_GRACE =
+  'spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1';
 
 export interface Created {
   readonly body: unknown;
@@ -25,7 +28,8 @@ export function createObject(cluster: Cluster, resource: ResourceName, info: Req
   const dryRun = info.query.get('dryRun') === 'All';
   const found = namespace === undefined ? undefined : cluster.store.get('namespaces', undefined, namespace);
   if (RESOURCES[resource].namespaced && !found) throw notFound('namespaces', namespace ?? '');
-  const admitted = resource === 'pods' ? object : (cluster.faults.admit?.(resource, object) ?? object);
+  const named = withName(object);
+  const admitted = resource === 'pods' ? named : (cluster.faults.admit?.(resource, named) ?? named);
   validate(resource, admitted);
   if (found && resource !== 'namespaces') checkNotTerminating(found, resource, metadata.name ?? '');
   const extra: string[] = [];
@@ -40,6 +44,8 @@ export function createObject(cluster: Cluster, resource: ResourceName, info: Req
     created = stored.create('configmaps', configMapDraft(admitted, namespace ?? ''));
   } else if (resource === 'jobs') {
     const draft = jobDraft(admitted, namespace ?? '', randomUUID());
+    const grace = draft.spec.template.spec.terminationGracePeriodSeconds ?? 0;
+    if (grace < 0) extra.push(NEGATIVE_GRACE);
     const warning = found && podSecurityWarning(found, draft.spec.template.spec);
     if (warning !== undefined) extra.push(warning);
     created = stored.create('jobs', draft);

@@ -34,7 +34,9 @@ export function decode(
   const version = given['apiVersion'];
   if (version !== undefined && version !== apiVersion) {
     const shown = typeof version === 'string' ? version : 'unknown';
-    throw badRequest(`no kind "${kind}" is registered for version "${shown}" in scheme`);
+    throw badRequest(
+      `${kind} in version "${shown.split('/').at(-1)}" cannot be handled as a ${kind}: no kind "${kind}" is registered for version "${shown}" in scheme`,
+    );
   }
   const unknown: string[] = [];
   const object = decodeValue(given, SCHEMAS[resource], { path: '', field: '', owner: '', unknown, refuse });
@@ -43,6 +45,8 @@ export function decode(
   const warnings = fieldValidation === 'Ignore' ? [] : sentences;
   return { object: object as Record<string, unknown>, warnings };
 }
+
+const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 interface Place {
   /** With indices, for unknown fields. */
@@ -57,11 +61,11 @@ interface Place {
 function decodeValue(value: unknown, schema: Schema, place: Place): unknown {
   if (typeof schema === 'string') return decodeScalar(value, schema, place);
   if ('list' in schema) {
-    if (!Array.isArray(value)) return mismatch(value, '[]', place);
+    if (!Array.isArray(value)) return mismatch(value, `[]${goName(schema.list)}`, place);
     return value.map((entry, index) => decodeValue(entry, schema.list, { ...place, path: `${place.path}[${index}]` }));
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return mismatch(value, 'struct' in schema ? `v1.${schema.struct}` : 'map', place);
+    return mismatch(value, goName(schema), place);
   }
   const entries = Object.entries(value).filter(([, entry]) => entry !== null);
   const below = (key: string, owner: string): Place => ({
@@ -71,7 +75,9 @@ function decodeValue(value: unknown, schema: Schema, place: Place): unknown {
     field: place.field === '' ? key : `${place.field}.${key}`,
   });
   if ('map' in schema) {
-    return fromEntries(entries.map(([key, entry]) => [key, decodeValue(entry, schema.map, below(key, place.owner))]));
+    // Go names the map, not the key.
+    const at = (key: string): Place => ({ ...below(key, place.owner), field: place.field });
+    return fromEntries(entries.map(([key, entry]) => [key, decodeValue(entry, schema.map, at(key))]));
   }
   const known: [string, unknown][] = [];
   for (const [key, entry] of entries) {
@@ -102,6 +108,9 @@ function decodeScalar(value: unknown, schema: Schema & string, place: Place): un
       if (Number.isInteger(value) && Math.abs(value) < limit) return value;
       return place.refuse(`json: cannot unmarshal number ${value} into Go struct field ${at(place)} of type ${schema}`);
     }
+    case 'quantity':
+      if (QUANTITY.test(String(value))) return value;
+      return place.refuse(`quantities must match the regular expression '${QUANTITY.source}'`);
     case '[]uint8': {
       if (typeof value !== 'string') return mismatch(value, schema, place);
       const text = value.replace(/[\r\n]/g, '');
@@ -110,6 +119,12 @@ function decodeScalar(value: unknown, schema: Schema & string, place: Place): un
       return wrong === -1 ? text : place.refuse(`illegal base64 data at input byte ${wrong}`);
     }
   }
+}
+
+function goName(schema: Schema): string {
+  if (typeof schema === 'string') return schema;
+  if ('list' in schema) return `[]${goName(schema.list)}`;
+  return 'map' in schema ? `map[string]${goName(schema.map)}` : `v1.${schema.struct}`;
 }
 
 function at(place: Place): string {

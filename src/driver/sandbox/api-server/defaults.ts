@@ -5,11 +5,18 @@ import type { Draft } from './object-store.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
+/** With a name made of generateName, where it has no other. */
+export function withName(given: Given): Given {
+  const metadata = (given['metadata'] ?? {}) as Partial<ObjectMeta>;
+  if (metadata.name || !metadata.generateName) return given;
+  return { ...given, metadata: { ...metadata, name: `${metadata.generateName.slice(0, 58)}${randomSuffix()}` } };
+}
+
 /** Metadata of an object to create; what only the server sets is dropped. */
 export function draftMetadata(given: Given, namespace: string | undefined): Draft<Pod>['metadata'] {
   const metadata = (given['metadata'] ?? {}) as Partial<ObjectMeta>;
   const { labels, annotations, ownerReferences, finalizers, generateName } = metadata;
-  const name = metadata.name ? metadata.name : `${(generateName ?? '').slice(0, 58)}${randomSuffix()}`;
+  const { name = '' } = metadata;
   return {
     name,
     ...(generateName === undefined ? {} : { generateName }),

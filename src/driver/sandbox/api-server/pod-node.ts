@@ -91,7 +91,8 @@ export function fieldPathOf(record: PodContainer): string {
 }
 
 export function graceOf(pod: Pod): number {
-  return (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+  const seconds = pod.spec.terminationGracePeriodSeconds ?? 30;
+  return (seconds < 0 ? 1 : seconds) * 1000;
 }
 
 export function nextBackOff(node: PodNode, before: BackOff | undefined, why: string): BackOff {

@@ -1,20 +1,12 @@
-import type { Container, EnvVar, PodSpec, Volume } from './pod-objects.js';
+import { configKeyProblem, LABEL, SUBDOMAIN } from './name-rules.js';
+import type { Container, EnvVar, KeyToPath, PodSpec, Volume } from './pod-objects.js';
 
 /** `reason` without its prefix `FieldValue`. */
 export type Note = (field: string, reason: string, message: string) => void;
 
-const LABEL_RULE =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-
 /** `always`: whether restartPolicy may be Always, or absent (a bare pod). */
 export function podSpecProblems(field: string, spec: Partial<PodSpec> | undefined, always: boolean, note: Note): void {
-  const {
-    containers = [],
-    initContainers = [],
-    volumes = [],
-    restartPolicy,
-    terminationGracePeriodSeconds,
-  } = spec ?? {};
+  const { containers = [], initContainers = [], volumes = [], restartPolicy } = spec ?? {};
   const names = new Set<string>();
   volumes.forEach((volume, index) => volumeProblems(`${field}.volumes[${index}]`, volume, names, note));
   if (containers.length === 0) note(`${field}.containers`, 'Required', 'Required value');
@@ -27,7 +19,11 @@ export function podSpecProblems(field: string, spec: Partial<PodSpec> | undefine
     containerProblems(at, container, names, used, note);
     if (container.restartPolicy !== undefined && !['Always', 'OnFailure', 'Never'].includes(container.restartPolicy)) {
       const value = JSON.stringify(container.restartPolicy);
-      note(`${at}.restartPolicy`, 'NotSupported', `Unsupported value: ${value}: supported values: "Always"`);
+      note(
+        `${at}.restartPolicy`,
+        'NotSupported',
+        `Unsupported value: ${value}: supported values: "Always", "Never", "OnFailure"`,
+      );
     }
     if (container.lifecycle && container.restartPolicy !== 'Always') {
       note(
@@ -37,24 +33,24 @@ export function podSpecProblems(field: string, spec: Partial<PodSpec> | undefine
       );
     }
   });
-  if (!always && restartPolicy !== 'Never' && restartPolicy !== 'OnFailure') {
-    const valid = 'valid values: "OnFailure", "Never"';
-    if (restartPolicy === undefined) note(`${field}.restartPolicy`, 'Required', `Required value: ${valid}`);
-    else {
-      const message = `Unsupported value: ${JSON.stringify(restartPolicy)}: supported values: "OnFailure", "Never"`;
-      note(`${field}.restartPolicy`, 'NotSupported', message);
-    }
-  }
-  if (terminationGracePeriodSeconds !== undefined && terminationGracePeriodSeconds < 0) {
-    const message = `Invalid value: ${terminationGracePeriodSeconds}: must be greater than or equal to 0`;
-    note(`${field}.terminationGracePeriodSeconds`, 'Invalid', message);
+  restartPolicyProblems(`${field}.restartPolicy`, restartPolicy, always, note);
+}
+
+function restartPolicyProblems(field: string, policy: string | undefined, always: boolean, note: Note): void {
+  if (policy === 'OnFailure' || policy === 'Never' || (always && (policy ?? 'Always') === 'Always')) return;
+  const unsupported = (values: string): void =>
+    note(field, 'NotSupported', `Unsupported value: ${JSON.stringify(policy)}: supported values: ${values}`);
+  if ((policy ?? 'Always') === 'Always') note(field, 'Required', 'Required value: valid values: "OnFailure", "Never"');
+  else {
+    unsupported('"Always", "OnFailure", "Never"');
+    if (!always) unsupported('"OnFailure", "Never"');
   }
 }
 
 function labelProblems(field: string, value: string | undefined, note: Note): void {
   if (value === undefined || value === '') note(field, 'Required', 'Required value');
-  else if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(value)) {
-    note(field, 'Invalid', `Invalid value: ${JSON.stringify(value)}: ${LABEL_RULE}`);
+  else if (!LABEL.regex.test(value)) {
+    note(field, 'Invalid', `Invalid value: ${JSON.stringify(value)}: ${LABEL.text}`);
   } else if (value.length > 63) {
     note(field, 'Invalid', `Invalid value: ${JSON.stringify(value)}: must be no more than 63 bytes`);
   }
@@ -71,15 +67,25 @@ function volumeProblems(at: string, volume: Volume, names: Set<string>, note: No
     note(`${at}.${types[1]}`, 'Forbidden', 'Forbidden: may not specify more than 1 volume type');
   }
   if (volume.secret && !volume.secret.secretName) note(`${at}.secret.secretName`, 'Required', 'Required value');
-  const projected = volume.projected?.sources ?? [];
-  const items = [...(volume.secret?.items ?? []), ...projected.flatMap((source) => source.secret?.items ?? [])];
-  for (const { path } of items) {
-    if (path.startsWith('/'))
-      note(`${at}.items.path`, 'Invalid', `Invalid value: ${JSON.stringify(path)}: must be a relative path`);
-    if (path.split('/').includes('..')) {
-      note(`${at}.items.path`, 'Invalid', `Invalid value: ${JSON.stringify(path)}: must not contain '..'`);
-    }
-  }
+  itemProblems(`${at}.secret`, volume.secret?.items ?? [], note);
+  volume.projected?.sources?.forEach(({ secret }, index) =>
+    itemProblems(`${at}.projected.sources[${index}].secret`, secret?.items ?? [], note),
+  );
+}
+
+function itemProblems(at: string, items: readonly KeyToPath[], note: Note): void {
+  items.forEach(({ key, path }, index) => {
+    const field = `${at}.items[${index}]`;
+    if (!key) note(`${field}.key`, 'Required', 'Required value');
+    if (!path) note(`${field}.path`, 'Required', 'Required value');
+    else relativePathProblems(`${field}.path`, path, note);
+  });
+}
+
+function relativePathProblems(field: string, path: string, note: Note): void {
+  const shown = JSON.stringify(path);
+  if (path.startsWith('/')) note(field, 'Invalid', `Invalid value: ${shown}: must be a relative path`);
+  else if (path.split('/').includes('..')) note(field, 'Invalid', `Invalid value: ${shown}: must not contain '..'`);
 }
 
 function containerProblems(
@@ -106,11 +112,8 @@ function containerProblems(
       note(`${mount}.mountPath`, 'Invalid', `Invalid value: ${JSON.stringify(mountPath)}: must be unique`);
     }
     paths.add(mountPath);
-    if (subPath?.startsWith('/')) {
-      note(`${mount}.subPath`, 'Invalid', `Invalid value: ${JSON.stringify(subPath)}: must be a relative path`);
-    } else if (subPath?.split('/').includes('..')) {
-      note(`${mount}.subPath`, 'Invalid', `Invalid value: ${JSON.stringify(subPath)}: must not contain '..'`);
-    }
+    // Without an index, as the API server has it.
+    if (subPath) relativePathProblems(`${at}.volumeMounts.subPath`, subPath, note);
   });
 }
 
@@ -124,7 +127,20 @@ function envProblems(at: string, { name, value, valueFrom }: EnvVar, note: Note)
   if (value) {
     note(`${at}.valueFrom`, 'Invalid', 'Invalid value: "": may not be specified when `value` is not empty');
   }
-  const selector = valueFrom.secretKeyRef;
-  if (selector && !selector.key) note(`${at}.valueFrom.secretKeyRef.key`, 'Required', 'Required value');
-  if (selector && !selector.name) note(`${at}.valueFrom.secretKeyRef.name`, 'Required', 'Required value');
+  if (Object.keys(valueFrom).length === 0) {
+    const sources = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+    note(`${at}.valueFrom`, 'Invalid', `Invalid value: "": must specify one of: ${sources}`);
+  }
+  const { secretKeyRef: selector } = valueFrom;
+  if (!selector) return;
+  const field = `${at}.valueFrom.secretKeyRef`;
+  if (!selector.name) note(`${field}.name`, 'Required', 'Required value');
+  else if (!SUBDOMAIN.regex.test(selector.name)) {
+    note(`${field}.name`, 'Invalid', `Invalid value: ${JSON.stringify(selector.name)}: ${SUBDOMAIN.text}`);
+  }
+  if (!selector.key) note(`${field}.key`, 'Required', 'Required value');
+  else {
+    const problem = configKeyProblem(selector.key);
+    if (problem) note(`${field}.key`, 'Invalid', `Invalid value: ${JSON.stringify(selector.key)}: ${problem}`);
+  }
 }

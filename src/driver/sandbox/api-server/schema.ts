@@ -6,6 +6,7 @@ export type Schema =
   | 'bool'
   | '[]uint8'
   | 'any'
+  | 'quantity'
   | { readonly list: Schema }
   | { readonly map: Schema }
   | { readonly struct: string; readonly fields: Readonly<Record<string, Schema>> };
@@ -118,7 +119,7 @@ const container = struct('Container', {
     }),
     ...anything('preStop stopSignal'),
   }),
-  resources: struct('ResourceRequirements', { limits: map('any'), requests: map('any'), claims: 'any' }),
+  resources: struct('ResourceRequirements', { limits: map('quantity'), requests: map('quantity'), claims: 'any' }),
   ...anything('ports envFrom volumeDevices livenessProbe readinessProbe startupProbe stdin stdinOnce tty resizePolicy'),
   ...anything('restartPolicyRules'),
 });

@@ -9,6 +9,7 @@ const KEY = /^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$/;
 /** `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws ApiError 400 for anything else. */
 export function labelSelector(text: string | null): Selector {
   if (text === null || text.trim() === '') return EVERYTHING;
+  if (/^[,(]/.test(text)) throw badRequest(`found '${text[0]}', expected: !, identifier, or 'end of string'`);
   const parts = text.match(/(?:[^,(]|\([^)]*\))+/g) ?? [];
   const tests = parts.map((part) => labelRequirement(part.trim()));
   return (object) => tests.every((test) => test(object.metadata.labels ?? {}));

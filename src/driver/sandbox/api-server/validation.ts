@@ -1,23 +1,9 @@
 import { invalid, type StatusCause } from './api-error.js';
 import { RESOURCES, type Job, type ObjectMeta, type ResourceName } from './objects.js';
+import { configKeyProblem, LABEL, LABEL_KEY, LABEL_VALUE, NAME_PART, SUBDOMAIN } from './name-rules.js';
 import { podSpecProblems, type Note } from './pod-validation.js';
 
 type Given = Readonly<Record<string, unknown>>;
-
-const LABEL = {
-  regex: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
-  text: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
-};
-const SUBDOMAIN = {
-  regex: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
-  text: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-};
-const NAME_PART =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const LABEL_VALUE =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-const SECRET_KEY =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 const MAX_SECRET_BYTES = 1_048_576;
 const MAX_ANNOTATION_BYTES = 262_144;
@@ -63,12 +49,13 @@ function labelProblems(field: string, labels: Readonly<Record<string, string>>, 
   }
 }
 
-function keyProblems(field: string, key: string, note: Note): void {
-  const slash = key.lastIndexOf('/');
-  const [prefix, name] = [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];
+function keyProblems(field: string, key: string, note: Note, tested = key): void {
+  const parts = tested.split('/');
+  if (parts.length > 2) return note(field, 'Invalid', `Invalid value: ${JSON.stringify(key)}: ${LABEL_KEY}`);
+  const [name = '', prefix] = parts.reverse();
   const fits = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/.test(name) && name.length <= 63;
   if (!fits) note(field, 'Invalid', `Invalid value: ${JSON.stringify(key)}: ${NAME_PART}`);
-  if (slash !== -1 && !SUBDOMAIN.regex.test(prefix)) {
+  if (prefix !== undefined && !SUBDOMAIN.regex.test(prefix)) {
     note(field, 'Invalid', `Invalid value: ${JSON.stringify(key)}: prefix part ${SUBDOMAIN.text}`);
   }
 }
@@ -76,7 +63,7 @@ function keyProblems(field: string, key: string, note: Note): void {
 function annotationProblems(annotations: Readonly<Record<string, string>>, note: Note): void {
   let size = 0;
   for (const [key, value] of Object.entries(annotations)) {
-    keyProblems('metadata.annotations', key.toLowerCase(), note);
+    keyProblems('metadata.annotations', key, note, key.toLowerCase());
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > MAX_ANNOTATION_BYTES) {
@@ -112,9 +99,8 @@ function secretProblems(object: Given, note: Note): void {
   const plain = (object['stringData'] ?? {}) as Record<string, string>;
   let size = 0;
   for (const [key, value] of [...Object.entries(data), ...Object.entries(plain)]) {
-    if (!/^[-._a-zA-Z0-9]+$/.test(key) || key === '.' || key.startsWith('..') || key.length > 253) {
-      note(`data[${key}]`, 'Invalid', `Invalid value: ${JSON.stringify(key)}: ${SECRET_KEY}`);
-    }
+    const problem = configKeyProblem(key);
+    if (problem) note(`data[${key}]`, 'Invalid', `Invalid value: ${JSON.stringify(key)}: ${problem}`);
     size += Object.hasOwn(data, key) ? Buffer.byteLength(value, 'base64') : Buffer.byteLength(value);
   }
   if (size > MAX_SECRET_BYTES) note('data', 'TooLong', `Too long: may not be more than ${MAX_SECRET_BYTES} bytes`);

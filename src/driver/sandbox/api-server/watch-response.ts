@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.js';
-import { ApiError, expired } from './api-error.js';
+import { messageOf } from '../../../errors.js';
+import { ApiError, badRequest, expired } from './api-error.js';
 import { RESOURCES, type KubernetesObject, type ResourceName } from './objects.js';
 import type { Change, ObjectStore } from './object-store.js';
 import type { ResponseBody } from './response-body.js';
@@ -33,6 +34,15 @@ export function watchedVersion(query: URLSearchParams): number {
   if (/^\d+$/.test(text)) return Number(text);
   const problem = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
   throw new ApiError(500, '', `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${problem}`);
+}
+
+/** As the API server answers a list: with 400 for what a watch answers with 500. */
+export function listedVersion(query: URLSearchParams): number {
+  try {
+    return watchedVersion(query);
+  } catch (error) {
+    throw badRequest(`invalid resource version: ${messageOf(error)}`);
+  }
 }
 
 /** Writes the changes as they come, one JSON document a line, until the time is over or the client goes. */

@@ -148,7 +148,7 @@ describe('the creation of an object', () => {
           `${container}[0].env[0].name`,
           `${container}[0].env[1].valueFrom.secretKeyRef.key`,
           `${container}[0].volumeMounts[0].name`,
-          `${container}[0].volumeMounts[0].subPath`,
+          `${container}[0].volumeMounts.subPath`,
           `${container}[1].name`,
           `${container}[1].image`,
           'spec.template.spec.restartPolicy',
