@@ -112,8 +112,7 @@ async function drive(
 ): Promise<OperationResult> {
   const { claim, operation } = prepared;
   if (context.signal.aborted) {
-    const error = new CnabError('interrupted', `${claim.action} was interrupted before it began.`);
-    return { status: 'canceled', ran: 'no', error, outputs: [], problems: [], logComplete: true, warnings: [] };
+    return { ...stoppedBefore(claim.action, context.signal.reason as StopReason), ran: 'no', ...NOTHING };
   }
   return await context.driver.run(operation, {
     signal: context.signal,
@@ -122,6 +121,16 @@ async function drive(
     onProgress: context.events.onProgress,
     onState: (state) => run.saveState({ claim: claim.id, installation: claim.installation, ...state }),
   });
+}
+
+const NOTHING = { outputs: [], problems: [], logComplete: true, warnings: [] };
+
+/** A time-out that fires while credentials are fetched is one, and no interruption. */
+function stoppedBefore(action: string, reason: StopReason): Pick<OperationResult, 'status' | 'error'> {
+  if (reason.kind === 'timeout') {
+    return { status: 'failed', error: new CnabError('timed-out', `the time-out was over before ${action} began.`) };
+  }
+  return { status: 'canceled', error: new CnabError('interrupted', `${action} was interrupted before it began.`) };
 }
 
 interface Extras {

@@ -106,6 +106,20 @@ describe('runAction', () => {
     assert.deepEqual(await stage.story(), ['install: running, canceled']);
   });
 
+  it('tells a time-out from an interruption also before the driver began', async () => {
+    const ends = [
+      [{ kind: 'timeout' }, 'failed', 'timed-out', 'the time-out was over before install began.'],
+      [{ kind: 'signal', signal: 'SIGINT' }, 'canceled', 'interrupted', 'install was interrupted before it began.'],
+    ] as const;
+    for (const [reason, status, code, message] of ends) {
+      const outcome = await stage.run('install', ok, {}, AbortSignal.abort(reason));
+      assert.deepEqual(
+        [outcome.status, outcome.ran, outcome.error?.code, outcome.error?.message],
+        [status, 'no', code, message],
+      );
+    }
+  });
+
   it("refuses a second install, whatever became of the first one's outputs, and runs it with --force", async () => {
     await stage.run('install', ok);
     await refuses(stage.run('install', ok), 'wrong-state', /cnab upgrade app/);

@@ -184,6 +184,13 @@ describe('cnab install', () => {
     assert.match((thrown as Error).message, /standard input is either the bundle or a credential/);
   });
 
+  it('refuses a --credential that cannot be read before a driver is opened or a file is read', async () => {
+    const parts = { openDriver: () => Promise.reject(new Error('a driver was opened')) };
+    const { thrown } = await install(['--credential', 'token=hunter2', '--params', 'nowhere.yaml'], { parts });
+    assert.ok(thrown instanceof CnabError);
+    assert.match(thrown.details.join(), /a value is not taken from the command line/);
+  });
+
   it('takes the last of two values for a parameter, and its name for the flag --set too', async () => {
     const driver = new FakeDriver(everything);
     await install(['--set', 'greeting=second'], { driver });

@@ -1,5 +1,5 @@
 import type { Json } from '../../bundle/bundle.js';
-import type { Problem } from '../../bundle/problem.js';
+import { describeProblem, type Problem } from '../../bundle/problem.js';
 import { document, withoutAbsent, type View } from '../format.js';
 import { safeLine } from '../log-guard.js';
 
@@ -47,9 +47,9 @@ function linesOf({ file, bundle, problems, warnings, unreadable }: CheckedBundle
   return lines;
 }
 
-function problemLine({ file, line, column, pointer, message, severity }: Problem): string {
-  const kind = severity === 'warning' ? 'warning: ' : '';
-  return safeLine(`${file}:${line}:${column}: ${kind}${pointer === '' ? '' : `${pointer}: `}${message}`);
+function problemLine(problem: Problem): string {
+  const kind = problem.severity === 'warning' ? 'warning: ' : '';
+  return safeLine(describeProblem({ ...problem, message: kind + problem.message }));
 }
 
 function problemJson({ severity, line, column, pointer, message }: Problem): Json {

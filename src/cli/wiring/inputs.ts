@@ -30,8 +30,8 @@ export interface InputPlaces {
 /** Everything that the command line asks of an action. Rejects with CnabError `invalid` or `not-found`. */
 export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: InputPlaces): Promise<ActionRequest> {
   const { surroundings } = places;
-  const single = listOf(flags.credential);
-  if (plan.bundle === '-' && single.some((text) => text.endsWith('=-'))) {
+  const credentials = await credentialsOf(flags, places);
+  if (plan.bundle === '-' && listOf(flags.credential).some((text) => text.endsWith('=-'))) {
     throw new CnabError('invalid', 'standard input is either the bundle or a credential, not both');
   }
   const bundle = plan.bundle === undefined ? undefined : await openBundle(plan.bundle, surroundings);
@@ -41,7 +41,7 @@ export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: In
     ...(bundle === undefined ? {} : { bundle }),
     parameters: await parametersOf(flags, bundle, places),
     choices: await choicesOf(flags, surroundings.cwd),
-    credentials: await credentialsOf(flags, places),
+    credentials,
     reset: flags.reset === true,
     force: flags.force === true,
     installIfAbsent: plan.installIfAbsent === true,
@@ -64,9 +64,12 @@ async function parametersOf(flags: ActionFlags, bundle: LoadedBundle | undefined
   });
 }
 
+/** A `--credential` that cannot be read is refused here, before anything is locked or asked. */
 async function credentialsOf(flags: ActionFlags, places: InputPlaces): Promise<ActionRequest['credentials']> {
   const { home, signal, onStderr, surroundings } = places;
   const { createCredentialResolver } = await import('../../credential/resolve.js');
+  const { parseSingles } = await import('../../credential/single.js');
+  parseSingles(listOf(flags.credential));
   const common = {
     single: listOf(flags.credential),
     stdin: surroundings.stdin as AsyncIterable<Uint8Array>,
