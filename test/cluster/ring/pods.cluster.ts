@@ -72,10 +72,11 @@ clusterCases('a pod that the cluster changes', (one) => {
         : [{ op: 'replace', path: '/spec/initContainers/0/resources', value: { limits: { memory: '4Mi' } } }],
     );
     // Files in a memory volume are memory of the container that writes them.
-    const more = { credentials: { secret: { path: '/etc/tool/secret', required: true } } };
-    const bundle = one().bundle({ script: 'true', more });
+    const names = ['a', 'b', 'c', 'd'];
     const file = one().file('large', Buffer.alloc(1024 * 1024, 'x'));
-    const flags = ['--credential', `secret=path:${file}`, '--start-timeout', '40s'];
+    const credentials = Object.fromEntries(names.map((name) => [name, { path: `/etc/tool/${name}`, required: true }]));
+    const bundle = one().bundle({ script: 'true', more: { credentials } });
+    const flags = names.flatMap((name) => ['--credential', `${name}=path:${file}`]);
     const { code, stderr, document, told } = await one().install(bundle, flags);
     assert.equal(code, 3, stderr);
     assert.equal(document.ran, 'no');

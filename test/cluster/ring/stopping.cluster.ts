@@ -109,7 +109,7 @@ clusterCases('a run that is stopped', (one) => {
     const { stdout } = await one().run(['show', 'app', '--json']);
     assert.match(stdout.toString(), /"running"|"unknown"|"pending"/);
     const refused = await one().install(bundle);
-    assert.equal(refused.code, 7, refused.stderr);
+    assert.equal(refused.code, 8, refused.stderr);
     // What it says finds the Job.
     const run = /cnab\.io\/run=(\S+)/.exec(refused.told)?.[1] ?? '';
     assert.equal((await one().api.jobs(one().namespace))[0]?.metadata?.labels?.['cnab.io/run'], run);
