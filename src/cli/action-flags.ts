@@ -46,7 +46,7 @@ export const actionFlags = {
   'ignore-required-extensions': yes('ignore-required-extensions', 'run a bundle that asks for unknown extensions'),
 };
 
-type Several = string | readonly string[] | undefined;
+type Several = readonly string[] | undefined;
 
 /** What the parser gives for `actionFlags`. */
 export interface ActionFlags {

@@ -1,17 +1,13 @@
 import * as Flags from '@oclif/core/flags';
+import { variableOf } from './flag-values.js';
 import { FORMATS } from './format.js';
-
-/** Every flag has an environment variable; a flag beats it. */
-function variable(name: string): string {
-  return `CNAB_${name.toUpperCase().replaceAll('-', '_')}`;
-}
 
 export function text(
   name: string,
   description: string,
   more: { char?: 'c' | 'd' | 'n' | 'p' | 'o'; options?: string[]; aliases?: string[]; helpValue?: string } = {},
 ) {
-  return Flags.string({ description, env: variable(name), ...more });
+  return Flags.string({ description, env: variableOf(name), ...more });
 }
 
 /** May be given several times; in its environment variable the values stand on lines of their own. */
@@ -20,17 +16,11 @@ export function texts(
   description: string,
   more: { char?: 'c' | 'p'; aliases?: string[]; helpValue?: string } = {},
 ) {
-  return Flags.string({ description, env: variable(name), multiple: true, multipleNonGreedy: true, ...more });
+  return Flags.string({ description, env: variableOf(name), multiple: true, multipleNonGreedy: true, ...more });
 }
 
 export function yes(name: string, description: string, more: { char?: 'q' | 'a' } = {}) {
-  return Flags.boolean({ description, env: variable(name), ...more });
-}
-
-/** The values of a flag of `texts`: the framework hands over a bare string when they came from the environment. */
-export function listOf(value: string | readonly string[] | undefined): readonly string[] {
-  if (value === undefined) return [];
-  return typeof value === 'string' ? value.split('\n').filter((line) => line !== '') : value;
+  return Flags.boolean({ description, env: variableOf(name), ...more });
 }
 
 export const commonFlags = {

@@ -3,6 +3,24 @@ import type { Json, JsonObject } from '../bundle/bundle.js';
 export const FORMATS = ['table', 'json', 'yaml'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** What one place says about the format: the command line, the environment, the config file. */
+export interface FormatWish {
+  readonly json?: boolean | undefined;
+  readonly output?: string | undefined;
+}
+
+/** The first place that says something counts; in one place `--json` beats `--output`. */
+export function chooseFormat(wishes: readonly FormatWish[]): Format {
+  let denied = false;
+  for (const { json, output } of wishes) {
+    if (json === true && !denied) return 'json';
+    const format = FORMATS.find((known) => known === output);
+    if (format !== undefined) return format;
+    denied ||= json === false;
+  }
+  return 'table';
+}
+
 /**
  * One result with its faces, so that `--json` can never say something else than the table.
  * `toText` may be empty (nothing to say); it ends without a newline.

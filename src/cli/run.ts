@@ -6,7 +6,9 @@ import { nearest } from '../bundle/nearest.js';
 import { CnabError } from '../errors.js';
 import type { BaseCommand } from './base-command.js';
 import { OUR_BUG, SUCCEEDED, type ExitCode } from './exit-codes.js';
-import { document, jsonText, yamlText, type Format } from './format.js';
+import type { ConfigFile } from './config-file.js';
+import { asBoolean } from './flag-values.js';
+import { chooseFormat, document, jsonText, yamlText, type Format } from './format.js';
 import { audienceOf, safeText } from './log-guard.js';
 import { errorJson, failureOf } from './report.js';
 import { processSurroundings, type Surroundings } from './surroundings.js';
@@ -67,7 +69,7 @@ async function run(command: BaseCommand, name: string, commandClass: CommandClas
     return await command.run();
   } catch (thrown) {
     const flagNames = Object.keys({ ...commandClass.baseFlags, ...commandClass.flags });
-    throw usageError(thrown, name, flagNames) ?? thrown;
+    throw usageError(thrown, name, flagNames) ?? command.explained(thrown);
   }
 }
 
@@ -83,11 +85,12 @@ interface ReportContext {
 async function report(thrown: unknown, context: ReportContext): Promise<ExitCode> {
   const { stdout, stderr, env } = context.surroundings;
   const own = context.argv.slice(0, indexOrEnd(context.argv, '--'));
-  const debug = own.includes('--debug') || /^(?:1|true|yes|on)$/i.test(env['CNAB_DEBUG'] ?? '');
+  const configured = context.command?.configFile?.values;
+  const debug = own.includes('--debug') || (asBoolean(env['CNAB_DEBUG']) ?? configured?.get('debug') === true);
   const failure = failureOf(thrown, { debug, version: context.version });
   const exitCode = (failure.error && context.command?.exitCodeOfError(failure.error)) ?? failure.exitCode;
   try {
-    const format = wantedFormat(own, env);
+    const format = wantedFormat(own, env, configured);
     if (format !== 'table') {
       const fallback: Json = document(context.name, { error: errorJson(thrown, exitCode) });
       const body = context.command?.failureDocument(thrown, exitCode) ?? fallback;
@@ -100,15 +103,23 @@ async function report(thrown: unknown, context: ReportContext): Promise<ExitCode
   return exitCode;
 }
 
-/** The format that the command line asks for, also when it could not be parsed. */
-export function wantedFormat(argv: readonly string[], env: Surroundings['env']): Format {
-  let wanted = argv.includes('--json') ? 'json' : undefined;
+/** The format that is asked for, also when the command line could not be parsed. */
+export function wantedFormat(
+  argv: readonly string[],
+  env: Surroundings['env'],
+  configured?: ConfigFile['values'],
+): Format {
+  let output: string | undefined;
   argv.forEach((arg, index) => {
     const match = /^(?:--output(?:=(.*))?|-o=?(.*))$/s.exec(arg);
-    if (match) wanted ??= (match[1] ?? match[2] ?? '') || argv[index + 1];
+    if (match) output ??= (match[1] ?? match[2] ?? '') || argv[index + 1];
   });
-  wanted ??= /^(?:1|true|yes|on)$/i.test(env['CNAB_JSON'] ?? '') ? 'json' : env['CNAB_OUTPUT'];
-  return wanted === 'json' || wanted === 'yaml' ? wanted : 'table';
+  const said = argv.filter((arg) => arg === '--json' || arg === '--no-json').at(-1);
+  return chooseFormat([
+    { json: said === undefined ? undefined : said === '--json', output },
+    { json: asBoolean(env['CNAB_JSON']), output: env['CNAB_OUTPUT'] },
+    { json: configured?.get('json') === true, output: configured?.get('output')?.toString() },
+  ]);
 }
 
 /** A command's id are its first two words or its first one; the framework's own search takes a stray argument for a part of it. */

@@ -2,7 +2,6 @@ import { DEFAULT_SETTINGS, type DriverSettings } from '../driver/settings.js';
 import { CnabError } from '../errors.js';
 import type { ActionFlags } from './action-flags.js';
 import { parseDuration } from './durations.js';
-import { listOf } from './flags.js';
 import { parsePair } from './pairs.js';
 import { parseSize } from './sizes.js';
 
@@ -24,8 +23,8 @@ export function settingsOf(flags: ActionFlags): DriverSettings {
     ...(namespace === undefined ? {} : { namespace }),
     ...(runAsUser === undefined ? {} : { runAsUser }),
     createNamespace: flags['create-namespace'] === true,
-    imagePullSecrets: listOf(flags['image-pull-secret']),
-    labels: Object.fromEntries(listOf(flags.label).map((text) => parsePair(text, '--label'))),
+    imagePullSecrets: flags['image-pull-secret'] ?? [],
+    labels: Object.fromEntries((flags.label ?? []).map((text) => parsePair(text, '--label'))),
     shellImage: flags['shell-image'] ?? DEFAULT_SETTINGS.shellImage,
     keepJob: flags['keep-job'] === true,
     sensitiveOutputs: flags['sensitive-outputs'] === 'log' ? 'log' : 'exec',

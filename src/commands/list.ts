@@ -23,7 +23,8 @@ export default class List extends StoreCommand {
   async run(): Promise<ExitCode> {
     const { flags } = await this.parse(List);
     const store = this.store;
-    const targets = (await store.targets()).filter((target) => matches(target, flags));
+    const asked = this.asked(flags);
+    const targets = (await store.targets()).filter((target) => matches(target, asked));
     const lists = await Promise.all(targets.map(async (target) => ({ target, ...(await store.on(target).list()) })));
     const listed = lists
       .flatMap(({ target, installations }) => installations.map((installation) => ({ target, installation })))

@@ -4,7 +4,6 @@ import type { ActionRequest, Choices } from '../../action/request.js';
 import type { LoadedBundle } from '../../bundle/bundle.js';
 import { CnabError, messageOf } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
-import { listOf } from '../flags.js';
 import type { Surroundings } from '../surroundings.js';
 import { openBundle } from './bundles.js';
 
@@ -31,7 +30,7 @@ export interface InputPlaces {
 export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: InputPlaces): Promise<ActionRequest> {
   const { surroundings } = places;
   const credentials = await credentialsOf(flags, places);
-  if (plan.bundle === '-' && listOf(flags.credential).some((text) => text.endsWith('=-'))) {
+  if (plan.bundle === '-' && (flags.credential ?? []).some((text) => text.endsWith('=-'))) {
     throw new CnabError('invalid', 'standard input is either the bundle or a credential, not both');
   }
   const bundle = plan.bundle === undefined ? undefined : await openBundle(plan.bundle, surroundings);
@@ -55,9 +54,9 @@ async function parametersOf(flags: ActionFlags, bundle: LoadedBundle | undefined
   const { readGivenParameters } = await import('../../credential/parameter-sources.js');
   const declared = bundle?.bundle.parameters ?? {};
   return readGivenParameters({
-    params: listOf(flags.param),
-    paramFiles: listOf(flags['param-file']),
-    valueFiles: listOf(flags.params),
+    params: flags.param ?? [],
+    paramFiles: flags['param-file'] ?? [],
+    valueFiles: flags.params ?? [],
     // A parameter set may serve several bundles; what this one does not declare is not looked up.
     ...(bundle === undefined ? {} : { wanted: (name: string) => Object.hasOwn(declared, name) }),
     ...{ home, signal, onStderr, env: surroundings.env, cwd: surroundings.cwd },
@@ -69,9 +68,9 @@ async function credentialsOf(flags: ActionFlags, places: InputPlaces): Promise<A
   const { home, signal, onStderr, surroundings } = places;
   const { createCredentialResolver } = await import('../../credential/resolve.js');
   const { parseSingles } = await import('../../credential/single.js');
-  parseSingles(listOf(flags.credential));
+  parseSingles(flags.credential ?? []);
   const common = {
-    single: listOf(flags.credential),
+    single: flags.credential ?? [],
     stdin: surroundings.stdin as AsyncIterable<Uint8Array>,
     ...{ home, signal, onStderr, env: surroundings.env, cwd: surroundings.cwd },
   };
@@ -83,7 +82,7 @@ async function choicesOf(flags: ActionFlags, cwd: string): Promise<Choices> {
   const account = flags['service-account'];
   const mapping = flags['relocation-mapping'];
   return {
-    credentialSets: listOf(flags.credentials).map((set) => (isFileName(set) ? resolve(cwd, set) : set)),
+    credentialSets: (flags.credentials ?? []).map((set) => (isFileName(set) ? resolve(cwd, set) : set)),
     ...(account === undefined ? {} : { serviceAccount: account }),
     ...(mapping === undefined ? {} : { relocation: await readRelocation(mapping, cwd) }),
   };

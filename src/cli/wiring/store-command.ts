@@ -20,7 +20,17 @@ export abstract class StoreCommand extends BaseCommand {
   /** `rest` is what stands between the command and the flags, for the suggestions to paste. */
   protected find(name: string, choice: TargetChoice, ...rest: string[]): Promise<FoundInstallation> {
     const command = [this.commandName, name, ...rest].map(quoteWord).join(' ');
-    return findInstallation(this.store, name, { choice, command, current: () => this.currentTarget(choice) });
+    const search = { choice: this.asked(choice), command, current: () => this.currentTarget(choice) };
+    return findInstallation(this.store, name, search);
+  }
+
+  /** Without what only the config file says: that is where actions go, and must hide no installation elsewhere. */
+  protected asked({ driver, context, namespace }: TargetChoice): TargetChoice {
+    return {
+      driver: this.isHabit('driver') ? undefined : driver,
+      context: this.isHabit('context') ? undefined : context,
+      namespace: this.isHabit('namespace') ? undefined : namespace,
+    };
   }
 
   /** Whatever keeps it from being known is no trouble here: the user is asked to say which one is meant. */
