@@ -1,8 +1,12 @@
+import type { JsonObject } from '../../bundle/bundle.js';
+import type { PodPatch } from '../settings.js';
+import { linesToPaste, patchForDenial } from './patch-to-paste.js';
+
 /**
  * What to do about a refusal, from the words of the API server's admission and authorization
- * (the same words come in a Job's FailedCreate events).
+ * (the same words come in a Job's FailedCreate events). A pod patch to paste holds the current one too.
  */
-export function suggestionsForDenial(message: string): readonly string[] {
+export function suggestionsForDenial(message: string, current?: PodPatch): readonly string[] {
   const rbac = parseForbidden(message);
   if (rbac !== undefined) {
     const where = rbac.namespace === undefined ? '' : ` -n ${rbac.namespace}`;
@@ -14,19 +18,33 @@ export function suggestionsForDenial(message: string): readonly string[] {
       `Check with: kubectl auth can-i ${rbac.verb} ${rbac.resource}${where}`,
     ];
   }
-  for (const [pattern, suggestion] of KNOWN) if (pattern.test(message)) return [suggestion];
+  const patch = patchForDenial(message);
+  for (const [pattern, suggestion, example] of KNOWN) {
+    if (!pattern.test(message)) continue;
+    const shown = example ?? patch;
+    return shown === undefined ? [suggestion] : [suggestion, ...linesToPaste(shown, current)];
+  }
   return [];
 }
 
-const KNOWN: readonly (readonly [RegExp, string])[] = [
+/** What asks for a label is the commonest of policies. */
+const LABELLED = { metadata: { labels: { KEY: 'VALUE' } } };
+
+/** The last member: what a patch may look like where the words do not tell. */
+const KNOWN: readonly (readonly [RegExp, string, JsonObject?])[] = [
   [/exceeded quota/, 'Free some of the quota, or ask for a larger one: kubectl describe resourcequota'],
   [
     /failed quota.*must specify/,
-    'The quota wants requests and limits on every container: set them with --pod-patch FILE.',
+    'The quota wants requests and limits on every container: give it these, or what the bundle needs:',
   ],
   [
     /(maximum|minimum) \S+ usage per|max limit to request ratio/,
-    'The LimitRange of the namespace forbids it: kubectl describe limitrange; set resources with --pod-patch FILE.',
+    'The LimitRange of the namespace forbids it (kubectl describe limitrange): give the pod what it allows:',
+  ],
+  [/untolerated taint \{/, 'Nodes are kept for others by a taint: if they are meant for this run too, tolerate it:'],
+  [
+    /untolerated taint/,
+    'Nodes are kept for others by a taint (kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints): if they are meant for this run too, tolerate it:',
   ],
   [
     /violates PodSecurity/,
@@ -41,8 +59,9 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     'Create the namespace with --create-namespace, or choose another one with --namespace.',
   ],
   [
-    /admission webhook "[^"]*" denied/,
-    'A policy of the cluster denied it: ask its administrators, or adapt the pod with --pod-patch FILE.',
+    /admission webhook "[^"]*" denied|ValidatingAdmissionPolicy \S+ .*denied/,
+    'A policy of the cluster denied it: give the pod what the policy asks for, in a patch like this:',
+    LABELLED,
   ],
   [/failed calling webhook/, 'A webhook of the cluster does not answer; its administrators must repair or remove it.'],
   [

@@ -97,6 +97,7 @@ export class JobRun {
         ...(collected.reason === undefined ? {} : { outputsReason: collected.reason }),
         logComplete: outcome.ran === 'no' || this.#streams.logComplete,
         warnings: [...this.#warnings, ...collected.warnings, ...this.#otherPods()],
+        podPatch: settings.podPatch,
         suggestions: [...asWhom(outcome, isRestricted, settings), ...(keep ? [this.#leftInPlace()] : [])],
       });
     } finally {

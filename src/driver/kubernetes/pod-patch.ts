@@ -11,8 +11,9 @@ import { MergeError, strategicMerge } from './strategic-merge.js';
  * The Job with the user's patch applied to its pod template, and held to what a run rests on. Pure; throws CnabError
  * `invalid` that names every field which a patch may not change.
  */
-export function patchJob(job: V1Job, { document, file }: PodPatch): V1Job {
-  const patch = templatePatch(document, file);
+export function patchJob(job: V1Job, podPatch: PodPatch): V1Job {
+  const { file } = podPatch;
+  const patch = templatePatch(podPatch);
   // Without the members that are undefined, as it would be sent.
   const plain = JSON.parse(JSON.stringify(job)) as JsonObject & { readonly spec: { readonly template: JsonObject } };
   const { template } = plain.spec;
@@ -27,8 +28,8 @@ export function patchJob(job: V1Job, { document, file }: PodPatch): V1Job {
   return { ...plain, spec: { ...plain.spec, template: patched } };
 }
 
-/** A patch is a Pod, or the spec of one. */
-function templatePatch(document: JsonObject, file: string): JsonObject {
+/** A patch is a Pod, or the spec of one: what it says of a pod template. Throws CnabError `invalid` where it is neither. */
+export function templatePatch({ document, file }: PodPatch): JsonObject {
   const { apiVersion, kind, metadata, spec, ...rest } = document;
   const isOther = (kind ?? 'Pod') !== 'Pod' || (apiVersion ?? 'v1') !== 'v1';
   if (isOther) {

@@ -1,6 +1,7 @@
 import { CnabError, type ErrorCode } from '../../errors.js';
 import type { Assembly } from '../../frame/assemble.js';
 import type { CollectedOutput, Operation, OperationResult, OutputProblem, StopReason } from '../driver.js';
+import type { PodPatch } from '../settings.js';
 import { suggestionsForDenial } from './denial.js';
 import type { PodOutcome } from './pod-verdict.js';
 
@@ -18,6 +19,8 @@ export interface RunEnd {
   readonly logComplete: boolean;
   readonly warnings: readonly string[];
   readonly suggestions?: readonly string[];
+  /** The one that the run was made with: a patch to paste holds it too. */
+  readonly podPatch?: PodPatch | undefined;
 }
 
 /** One shape for every end. Pure. */
@@ -69,7 +72,7 @@ function statusOf({ outcome, stopped }: RunEnd): OperationResult['status'] {
 function errorOf(operation: Operation, end: RunEnd, problems: readonly OutputProblem[]): CnabError | undefined {
   const { outcome, stopped, cut, suggestions = [] } = end;
   if (stopped !== undefined) return stopError(stopped, stoppedWhat(operation, outcome), suggestions);
-  if (outcome.problem !== undefined) return told(operation, outcome.problem, suggestions);
+  if (outcome.problem !== undefined) return told(operation, outcome.problem, end);
   const lost = problems.filter(({ kind }) => kind === 'lost');
   if (lost.length === 0) return undefined;
   const what = `${operation.action} ended with exit code 0, but ${lost.length} of its ${operation.outputs.length} outputs did not arrive`;
@@ -85,7 +88,7 @@ function errorOf(operation: Operation, end: RunEnd, problems: readonly OutputPro
 function told(
   { files }: Operation,
   problem: { readonly code: ErrorCode; readonly message: string },
-  suggestions: readonly string[],
+  { suggestions = [], podPatch }: RunEnd,
 ): CnabError {
   // The runtime names the path that it could not mount, not whose it is: `error mounting … at "/path": not a directory`.
   const file = files.find(
@@ -93,7 +96,7 @@ function told(
   );
   const what = file === undefined ? '' : `${file.source} cannot be put at ${file.path}: `;
   return new CnabError(problem.code, what + problem.message, {
-    suggestions: [...suggestionsForDenial(problem.message), ...suggestions],
+    suggestions: [...suggestionsForDenial(problem.message, podPatch), ...suggestions],
   });
 }
 
