@@ -144,8 +144,16 @@ function changed(
   fields: Readonly<Record<string, string>>,
 ): string[] {
   return Object.entries(fields)
-    .filter(([name]) => !isDeepStrictEqual(own(before, name) ?? false, own(after, name) ?? false))
+    .filter(([name]) => !isDeepStrictEqual(told(before, name), told(after, name)))
     .map(([name, reason]) => `${place}.${name} ${mustStay(own(before, name))}: ${reason}`);
+}
+
+/** What is off where nothing is said may be said to be off; a token is on where nothing is said. */
+const OFF_UNLESS_SAID = ['hostPID', 'shareProcessNamespace', 'tty'];
+
+function told(object: JsonObject, name: string): Json | undefined {
+  const value = own(object, name);
+  return value === false && OFF_UNLESS_SAID.includes(name) ? undefined : value;
 }
 
 function mustStay(value: Json | undefined): string {
