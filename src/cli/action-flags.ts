@@ -37,12 +37,17 @@ export const actionFlags = {
   }),
   'max-output': text('max-output', 'largest single output (default: 1GiB)', { helpValue: 'SIZE' }),
   'max-outputs': text('max-outputs', 'largest total of outputs (default: 4GiB)', { helpValue: 'SIZE' }),
+  'dry-run': yes('dry-run', 'show parameters and objects, secrets masked; record, create and run nothing'),
   'relocation-mapping': text('relocation-mapping', 'JSON file of images and where they were moved to', {
     helpValue: 'FILE',
   }),
   'outputs-dir': text('outputs-dir', 'leave the outputs in this folder too, but sensitive ones', { helpValue: 'DIR' }),
+  'include-sensitive': texts('include-sensitive', 'sensitive output that --outputs-dir leaves there all the same', {
+    helpValue: 'OUTPUT',
+  }),
   reset: yes('reset', 'drop what earlier runs chose: parameters, credential sets, service account'),
   force: yes('force', "run although the installation's state forbids it"),
+  yes: yes('yes', 'do not ask before a run against a protected context', { char: 'y' }),
   'ignore-required-extensions': yes('ignore-required-extensions', 'run a bundle that asks for unknown extensions'),
 };
 
@@ -74,10 +79,13 @@ export interface ActionFlags {
   readonly 'sensitive-outputs'?: string | undefined;
   readonly 'max-output'?: string | undefined;
   readonly 'max-outputs'?: string | undefined;
+  readonly 'dry-run'?: boolean;
   readonly 'relocation-mapping'?: string | undefined;
   readonly 'outputs-dir'?: string | undefined;
+  readonly 'include-sensitive'?: Several;
   readonly reset?: boolean;
   readonly force?: boolean;
+  readonly yes?: boolean;
   readonly 'ignore-required-extensions'?: boolean;
   readonly quiet?: boolean;
   readonly 'no-color'?: boolean;

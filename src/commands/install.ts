@@ -3,9 +3,9 @@ import { actionFlags } from '../cli/action-flags.js';
 import { bundleDescription, nameArg } from '../cli/args.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags } from '../cli/flags.js';
-import { ActionCommand } from '../cli/wiring/action-command.js';
+import { PlanCommand } from '../cli/wiring/plan-command.js';
 
-export default class Install extends ActionCommand {
+export default class Install extends PlanCommand {
   static override summary = 'Install a bundle and bring its outputs back.';
   static override description =
     "The bundle's log and the progress go to stderr, the outputs to stdout. Nothing is ever run on this machine unless --driver sandbox says so.";
@@ -19,11 +19,12 @@ export default class Install extends ActionCommand {
     '<%= config.bin %> install app ./bundle --driver sandbox',
     '<%= config.bin %> install app bundle.json -p port=8080 -c prod -n payments --context prod',
     '<%= config.bin %> install app ./bundle --json --timeout 30m',
+    '<%= config.bin %> install app ./bundle --dry-run',
   ];
 
   async run(): Promise<ExitCode> {
     const { args, flags } = await this.parse(Install);
     const plan = { action: 'install', installation: args.name, bundle: args.bundle };
-    return this.report(await this.act(plan, flags), flags);
+    return this.perform(plan, flags);
   }
 }

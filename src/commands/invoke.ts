@@ -3,10 +3,10 @@ import { actionFlags } from '../cli/action-flags.js';
 import { bundleDescription, nameArg } from '../cli/args.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags } from '../cli/flags.js';
-import { ActionCommand } from '../cli/wiring/action-command.js';
+import { PlanCommand } from '../cli/wiring/plan-command.js';
 import { swappedHint } from '../cli/wiring/swapped.js';
 
-export default class Invoke extends ActionCommand {
+export default class Invoke extends PlanCommand {
   static override summary = 'Run a custom action of a bundle.';
   static override description =
     'A stateless action needs no installation: name the bundle. It leaves no record. Actions of a bundle: cnab bundle show.';
@@ -26,7 +26,7 @@ export default class Invoke extends ActionCommand {
     const { args, flags } = await this.parse(Invoke);
     const plan = { action: args.action, installation: args.name, bundle: args.bundle };
     try {
-      return await this.report(await this.act(plan, flags), flags);
+      return await this.perform(plan, flags);
     } catch (error) {
       throw await swappedHint(error, args, this.parts.openStore(this.home));
     }

@@ -3,9 +3,9 @@ import { actionFlags } from '../cli/action-flags.js';
 import { bundleDescription, nameArg } from '../cli/args.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags, yes } from '../cli/flags.js';
-import { ActionCommand } from '../cli/wiring/action-command.js';
+import { PlanCommand } from '../cli/wiring/plan-command.js';
 
-export default class Upgrade extends ActionCommand {
+export default class Upgrade extends PlanCommand {
   static override summary = 'Upgrade an installation, to another bundle or with other parameters.';
   static override description =
     'What was chosen before is kept and said: parameters, credential sets, service account. --reset drops it.';
@@ -27,6 +27,6 @@ export default class Upgrade extends ActionCommand {
   async run(): Promise<ExitCode> {
     const { args, flags } = await this.parse(Upgrade);
     const plan = { action: 'upgrade', installation: args.name, bundle: args.bundle, installIfAbsent: flags.install };
-    return this.report(await this.act(plan, flags), flags);
+    return this.perform(plan, flags);
   }
 }

@@ -8,7 +8,7 @@ import { document, type View } from '../format.js';
 import { failureOf } from '../report.js';
 import { settingsOf } from '../settings.js';
 import { ActionView } from '../views/action.js';
-import { ActionCommand } from './action-command.js';
+import { PlanCommand } from './plan-command.js';
 
 interface UninstallFlags extends ActionFlags {
   readonly 'ignore-not-found'?: boolean;
@@ -23,7 +23,7 @@ interface Uninstalled {
 }
 
 /** Uninstalls one name after the other: one that fails does not keep the others, an interruption or a time-out does. */
-export abstract class UninstallCommand extends ActionCommand {
+export abstract class UninstallCommand extends PlanCommand {
   protected async uninstallAll(names: readonly string[], flags: UninstallFlags): Promise<ExitCode> {
     const done: Uninstalled[] = [];
     for (const name of names) {
@@ -39,7 +39,10 @@ export abstract class UninstallCommand extends ActionCommand {
   private async uninstall(name: string, flags: UninstallFlags): Promise<Uninstalled> {
     try {
       if (flags['delete-record'] && (await this.dropRecord(name, flags)))
-        return quietly(this.commandName, name, 'record deleted');
+        return quietly(this.commandName, name, flags['dry-run'] ? 'record would be deleted' : 'record deleted');
+      if (flags['dry-run']) {
+        return { view: await this.preview({ action: 'uninstall', installation: name }, flags), exitCode: 0 };
+      }
       const outcome = await this.act(
         { action: 'uninstall', installation: name, deleteRecord: flags['delete-record'] === true },
         flags,
@@ -67,12 +70,13 @@ export abstract class UninstallCommand extends ActionCommand {
     if ((await store.targetsOf(name)).length === 0) return false;
     const { surroundings, home } = this;
     const place = { surroundings, home, version: this.config.version, onPluginOutput: () => undefined };
-    const driver = await this.parts.openDriver(flags.driver ?? 'kubernetes', settingsOf(flags), place);
+    const settings = { ...settingsOf(flags), dryRun: flags['dry-run'] === true };
+    const driver = await this.parts.openDriver(flags.driver ?? 'kubernetes', settings, place);
     try {
       const target = await driver.target(new AbortController().signal);
       const installation = await store.on(target).read(name);
       if (installation === undefined || !isUninstalled(installation)) return false;
-      await forgetInstallation(name, target, store);
+      if (!flags['dry-run']) await forgetInstallation(name, target, store);
       return true;
     } finally {
       await driver.close();
