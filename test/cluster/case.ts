@@ -63,7 +63,8 @@ export class Case {
   static async open(labels: Readonly<Record<string, string>> = {}): Promise<Case> {
     const api = new Api();
     const namespace = `cnab-test-${randomBytes(5).toString('hex')}`;
-    const home = mkdtempSync(join(tmpdir(), 'cnab-cluster-test-'));
+    // In the node's folder where there is one: it is removed with it, also when the tests are killed.
+    const home = mkdtempSync(join(process.env['CNAB_CLUSTER_DIR'] ?? tmpdir(), 'cnab-test-'));
     const config = new KubeConfig();
     config.loadFromString(api.kubeconfig.exportConfig());
     const contexts = config.contexts.map((context) => ({ ...context, namespace }));
