@@ -13,6 +13,7 @@ import { chooseImage } from './image.js';
 import { claimExtras, customOfClaim, installedValues, keptFrom, mergeChoices } from './kept.js';
 import { buildOperation } from './operation.js';
 import { textsOf } from './mask.js';
+import { checkNamedOutputs } from './named-outputs.js';
 import { resolveParameters, type ResolvedParameters } from './parameters.js';
 import { permit, traitsOf, type ActionTraits } from './permit.js';
 import { notInstalled } from './refuse.js';
@@ -91,6 +92,7 @@ export async function prepareAction(
       throw await notInstalled(request.installation, target, context.store);
     if (installation !== undefined) permit(action, installation, target, request.force);
   }
+  checkNamedOutputs(request.namedOutputs ?? [], bundle);
   const extensionWarnings = checkExtensions(bundle, request.ignoreRequiredExtensions);
 
   const previous = action === 'install' ? undefined : record;

@@ -56,6 +56,8 @@ export interface ActionRequest {
   /** uninstall --delete-record: remove the record after success. */
   readonly deleteRecord: boolean;
   readonly ignoreRequiredExtensions: boolean;
+  /** Outputs that the caller asks for by name; one that the bundle does not declare is refused before anything runs. */
+  readonly namedOutputs?: readonly string[];
 }
 
 /** What the caller sees and says while an action runs. */

@@ -46,6 +46,16 @@ export class MovingScreen implements RunScreen {
     this.draw();
   }
 
+  async aside<T>(talk: () => Promise<T>): Promise<T> {
+    await this.ready;
+    this.spinner?.stop();
+    try {
+      return await talk();
+    } finally {
+      if (!this.over) this.spinner?.start();
+    }
+  }
+
   async end(): Promise<void> {
     if (this.over) return;
     this.over = true;

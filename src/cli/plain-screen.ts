@@ -55,6 +55,10 @@ export class PlainScreen implements RunScreen {
     if (changed) this.say(`${this.options.title}: ${progressText(progress)}`);
   }
 
+  aside<T>(talk: () => Promise<T>): Promise<T> {
+    return talk();
+  }
+
   async end(): Promise<void> {
     if (this.ended.signal.aborted) return;
     this.ended.abort();

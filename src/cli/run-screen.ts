@@ -14,6 +14,8 @@ export interface RunScreen {
   /** The bundle's log: raw bytes, cut anywhere. Resolves when the screen has taken them. */
   log(chunk: Uint8Array): Promise<void>;
   progress(progress: Progress): void;
+  /** Leaves the terminal to a talk with its user. */
+  aside<T>(talk: () => Promise<T>): Promise<T>;
   /** Ends the moving line and whatever holds the log; idempotent. Nothing is shown through it afterwards. */
   end(): Promise<void>;
 }
@@ -38,5 +40,6 @@ const SILENT: RunScreen = {
   say: () => {},
   log: () => Promise.resolve(),
   progress: () => {},
+  aside: (talk) => talk(),
   end: () => Promise.resolve(),
 };

@@ -76,6 +76,21 @@ describe('the screen of a run', () => {
     assert.doesNotMatch(text, /\u001b\[2J/);
   });
 
+  it('holds its moving line back while somebody talks to the user', async () => {
+    const stderr = new Terminal();
+    const surroundings = { env: {}, cwd: '/', stdin: new PassThrough(), stdout: new PassThrough(), stderr };
+    const screen = runScreen({ surroundings, clock: new ManualClock(0), quiet: false, title: 'install app' });
+    const meanwhile = await screen.aside(async () => {
+      void stderr.text;
+      screen.progress({ phase: 'waiting' });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return stderr.text;
+    });
+    assert.equal(meanwhile, '');
+    await screen.end();
+    assert.match(stderr.text, /waiting to start/);
+  });
+
   it('never moves on a terminal of 0 columns, in CI, or on a dumb one', () => {
     const screen = (columns: number): Screen => new Terminal(columns);
     assert.equal(isInteractive(screen(80), {}), true);

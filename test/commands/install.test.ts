@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CnabError } from '../../src/errors.js';
 import Install from '../../src/commands/install.js';
@@ -167,7 +167,36 @@ describe('cnab install', () => {
     assert.deepEqual(readdirSync(join(home, 'out')).sort(), ['blob', 'count', 'url']);
     assert.deepEqual([...readFileSync(join(home, 'out/blob'))], [0, 255]);
     assert.equal(statSync(join(home, 'out/url')).mode & 0o777, 0o600);
-    assert.match(stderr, /sensitive outputs are not copied to out: password/);
+    assert.match(stderr, /sensitive outputs are not copied to out unless .*: password/);
+  });
+
+  it('leaves a sensitive output there when it is named, and runs nothing for a name that is none', async () => {
+    const driver = new FakeDriver(everything);
+    const named = ['--outputs-dir', 'out', '--include-sensitive'];
+    const { thrown } = await install([...named, 'pasword'], { driver });
+    assert.match((thrown as CnabError).message, /^bundle "demo" has no output "pasword"$/);
+    assert.deepEqual((thrown as CnabError).suggestions, [
+      'did you mean "password"?',
+      'its outputs: url, count, password, blob',
+    ]);
+    assert.equal(driver.operations.length, 0);
+    assert.equal((await install([...named, 'password'], { driver })).exitCode, 0);
+    assert.equal(readFileSync(join(home, 'out/password'), 'utf8'), 'hunter2');
+  });
+
+  it('against a protected context runs nothing without --yes where nobody can be asked', async () => {
+    const driver = new FakeDriver(everything);
+    mkdirSync(join(home, 'cnab'));
+    writeFileSync(join(home, 'cnab/config.yaml'), 'protected: [test]\n');
+    const { thrown } = await install([], { driver });
+    assert.match(
+      (thrown as Error).message,
+      /^the context "test" is protected by .*config\.yaml and nobody can be asked/,
+    );
+    assert.equal(driver.operations.length, 0);
+    assert.equal(existsSync(join(home, 'cnab/targets')), false);
+    assert.equal((await install(['--yes'], { driver })).exitCode, 0);
+    assert.equal(driver.operations.length, 1);
   });
 
   it('is silent with --quiet but for the result', async () => {

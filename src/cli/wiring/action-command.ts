@@ -1,6 +1,7 @@
-import type { ActionOutcome, ActionRequest } from '../../action/request.js';
+import type { ActionEvents, ActionOutcome, ActionRequest } from '../../action/request.js';
 import type { Json } from '../../bundle/bundle.js';
-import type { StopReason } from '../../driver/driver.js';
+import type { Target } from '../../claim/target.js';
+import type { Driver, StopReason } from '../../driver/driver.js';
 import { CnabError, type ErrorCode } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
 import { BaseCommand } from '../base-command.js';
@@ -11,9 +12,10 @@ import { stopSignals, type StopSignals } from '../signals.js';
 import { ActionView, unfinishedDocument, type UnfinishedAction } from '../views/action.js';
 import { endLine, startLines, unusedVariables } from './action-lines.js';
 import { requestOf, type ActionPlan } from './inputs.js';
-import { outputsFolder } from './outputs-folder.js';
+import { copyOutputs, outputsFolderOf, type OutputsFolder } from './outputs-folder.js';
 import { readPodPatch } from './pod-patch.js';
 import { processParts, type Parts } from './parts.js';
+import { confirmProtected } from './protected.js';
 
 /** A command that runs an action of a bundle on the target that flags and kubeconfig name. */
 export abstract class ActionCommand extends BaseCommand {
@@ -45,6 +47,7 @@ export abstract class ActionCommand extends BaseCommand {
     unusedVariables(surroundings.env, driverName, flags).forEach((line) => screen.say(line));
     const started = parts.clock.now();
     try {
+      const folder = await outputsFolderOf(flags, surroundings.cwd);
       const request = await requestOf(plan, flags, {
         home: this.home,
         surroundings,
@@ -58,26 +61,14 @@ export abstract class ActionCommand extends BaseCommand {
         onPluginOutput: (chunk) => void screen.log(chunk),
       });
       try {
+        await this.confirm(plan, flags, driver, stop.signal);
         const { runAction } = await import('../../action/run-action.js');
         const outcome = await runAction(request, {
           store: parts.openStore(this.home),
           driver,
           clock: parts.clock,
           signal: stop.signal,
-          events: {
-            onLog: (chunk) => {
-              this.sawForbidden ||= Buffer.from(chunk).includes('forbidden');
-              return screen.log(chunk);
-            },
-            onProgress: (progress) => screen.progress(progress),
-            onWarning: (sentence) => screen.say(`warning: ${sentence}`),
-            onStart: (start) => {
-              const { runId, revision, target } = start;
-              this.known = { ...this.known, action: start.action, runId, revision, target: target.label };
-              startLines(start).forEach((line) => screen.say(line));
-            },
-            ...outputsFolder(flags['outputs-dir'], surroundings.cwd, (line) => screen.say(line)),
-          },
+          events: this.events(screen, folder),
         });
         outcome.warnings.forEach((warning) => screen.say(`warning: ${warning}`));
         await screen.end();
@@ -90,6 +81,31 @@ export abstract class ActionCommand extends BaseCommand {
       endTimer();
       await screen.end();
     }
+  }
+
+  private events(screen: RunScreen, folder: OutputsFolder | undefined): ActionEvents {
+    this.sawForbidden = false;
+    return {
+      onLog: (chunk) => {
+        this.sawForbidden ||= Buffer.from(chunk).includes('forbidden');
+        return screen.log(chunk);
+      },
+      onProgress: (progress) => screen.progress(progress),
+      onWarning: (sentence) => screen.say(`warning: ${sentence}`),
+      onStart: (start) => {
+        const { runId, revision, target } = start;
+        this.known = { ...this.known, action: start.action, runId, revision, target: target.label };
+        startLines(start).forEach((line) => screen.say(line));
+      },
+      ...(folder === undefined ? {} : { onOutputs: copyOutputs(folder, (line) => screen.say(line)) }),
+    };
+  }
+
+  private confirm({ action, installation }: ActionPlan, flags: ActionFlags, driver: Driver, signal: AbortSignal) {
+    const { configFile: config, surroundings } = this;
+    const target = (): Promise<Target> => driver.target(signal);
+    const run = { action, installation, target, yes: flags.yes === true, config, surroundings, signal };
+    return this.screen?.aside(() => confirmProtected(run));
   }
 
   /** Once for all actions of the command. */

@@ -45,6 +45,7 @@ export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: In
     force: flags.force === true,
     installIfAbsent: plan.installIfAbsent === true,
     deleteRecord: plan.deleteRecord === true,
+    namedOutputs: flags['include-sensitive'] ?? [],
     ignoreRequiredExtensions: flags['ignore-required-extensions'] === true,
   };
 }
