@@ -11,6 +11,7 @@ import { JobRun } from './job-run.js';
 import { isAbort } from './kubernetes-error.js';
 import { Observer } from './observer.js';
 import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
+import { progressOf } from './progress.js';
 import { checkRights } from './rights.js';
 import { notRunResult, stopError, stopReasonOf } from './result.js';
 import { RunView } from './run-view.js';
@@ -105,7 +106,7 @@ export class KubernetesDriver implements Driver {
     const plan = this.#plan(operation, attempt);
     const { name } = plan;
     const view = new RunView();
-    const onTrouble = (detail: string): void => io.onProgress({ phase: 'waiting', detail });
+    const onTrouble = (detail: string): void => io.onProgress({ ...progressOf(view), detail });
     const observer = new Observer({ api, namespace, runId: operation.runId, job: name, view, onTrouble });
     try {
       await Promise.all([observer.start(io.signal), checkRights(api, namespace, io.signal)]);
