@@ -32,6 +32,8 @@ export interface LaunchOptions {
   readonly security: ContainerSecurity;
   /** Whether RLIMIT_NPROC counts per user namespace (Linux 5.14); before that it counts all processes of the user. */
   readonly limitsProcesses: boolean;
+  /** Of `freshKeyringLine`. */
+  readonly freshKeyring: readonly string[];
 }
 
 /**
@@ -46,6 +48,7 @@ export function launchLine(options: LaunchOptions): string[] {
     uid === 0 && gid === 0 ? [] : ['unshare', '--user', '--keep-caps', `--map-user=${uid}`, `--map-group=${gid}`, '--'];
   return [
     ...['setpriv', '--pdeathsig', 'KILL', ...(identity.privileged ? ['--clear-groups'] : []), '--'],
+    ...options.freshKeyring,
     ...['unshare', ...(identity.privileged ? [] : ['--user', '--map-root-user']), '--mount', '--ipc', '--uts', '--pid'],
     ...['--fork', '--kill-child', '--propagation', 'private', '--'],
     // The shell's first child is init of the inner one; unshare itself could not report a SIGKILL (exit code 1, seen in 2.38).
@@ -62,17 +65,18 @@ export function launchLine(options: LaunchOptions): string[] {
   ];
 }
 
-export interface JoinOptions extends Pick<LaunchOptions, 'identity' | 'security' | 'limitsProcesses'> {
+export interface JoinOptions extends Pick<LaunchOptions, 'identity' | 'security' | 'limitsProcesses' | 'freshKeyring'> {
   /** Host pids of the outer and of the container's first process. */
   readonly init: number;
   readonly first: number;
 }
 
 /** The command line that joins a running container as its user. */
-export function joinLine({ identity, security, limitsProcesses, init, first }: JoinOptions): string[] {
+export function joinLine({ identity, security, limitsProcesses, freshKeyring, init, first }: JoinOptions): string[] {
   const enter = ['--user', '--mount', '--ipc', '--uts', '--pid', '--preserve-credentials'];
   const target = ['nsenter', '--target', String(first), ...enter];
   return [
+    ...freshKeyring,
     ...(identity.privileged
       ? // Sheds root's groups and uid before the first program of the container's root is loaded.
         [

@@ -1,8 +1,10 @@
 import { access, readFile } from 'node:fs/promises';
+import { arch } from 'node:process';
 import { CnabError } from '../../../errors.js';
 import { SYSTEM_PATH } from './launch-line.js';
 import { outsideIdentity } from './outside-identity.js';
 import { runProgram } from './run-program.js';
+import { freshKeyringLine, hasSessionKeyring } from './session-keyring.js';
 
 /** What decides whether this machine lets its user make namespaces. Absent numbers: the kernel has no such switch. */
 export interface ProbeFacts {
@@ -11,6 +13,8 @@ export interface ProbeFacts {
   readonly missingPrograms: readonly string[];
   /** Root has an uid other than 0 to run a bundle as; always true for anybody else. */
   readonly hasOutsideIdentity: boolean;
+  /** There is a session keyring that a bundle would inherit, and no program that makes a new one. */
+  readonly keyringWouldPass: boolean;
   /** Complaint of a trial with all the namespaces that a container has; absent: it worked, or it was not made. */
   readonly complaint?: string;
   /** /proc/sys/user/max_user_namespaces. */
@@ -50,6 +54,12 @@ export function explain(facts: ProbeFacts): CnabError | undefined {
     return refuse(
       'root of this user namespace has no other uid that a bundle could run as',
       'run cnab as another user',
+    );
+  }
+  if (facts.keyringWouldPass) {
+    return refuse(
+      `the bundle would inherit your session keyring (keyrings(7)), and neither perl nor keyctl is in ${SYSTEM_PATH} to give it an empty one`,
+      'install perl or keyutils',
     );
   }
   if (complaint === undefined) return undefined;
@@ -93,13 +103,19 @@ export function explain(facts: ProbeFacts): CnabError | undefined {
 }
 
 export async function gatherFacts(platform: string, uid: number): Promise<ProbeFacts> {
-  if (platform !== 'linux') return { platform, uid, missingPrograms: [], hasOutsideIdentity: true, inContainer: false };
+  if (platform !== 'linux') {
+    return {
+      ...{ platform, uid, missingPrograms: [], hasOutsideIdentity: true },
+      ...{ keyringWouldPass: false, inContainer: false },
+    };
+  }
   const missingPrograms = await missing(PROGRAMS);
   const uidMap = await readFile('/proc/self/uid_map', 'utf8').catch(() => '');
   const hasOutsideIdentity = outsideIdentity(uid, uidMap, '') !== undefined;
+  const keyringWouldPass = (await freshKeyringLine(arch)).length === 0 && (await hasSessionKeyring());
   const trial = missingPrograms.length > 0 ? undefined : await runProgram(trialLine(uid));
   if (trial === undefined || trial.code === 0)
-    return { platform, uid, missingPrograms, hasOutsideIdentity, inContainer: false };
+    return { platform, uid, missingPrograms, hasOutsideIdentity, keyringWouldPass, inContainer: false };
   const [maxUserNamespaces, unprivilegedClone, appArmorRestricts, seccomp, inContainer] = await Promise.all([
     readNumber('/proc/sys/user/max_user_namespaces'),
     readNumber('/proc/sys/kernel/unprivileged_userns_clone'),
@@ -112,6 +128,7 @@ export async function gatherFacts(platform: string, uid: number): Promise<ProbeF
     uid,
     missingPrograms,
     hasOutsideIdentity,
+    keyringWouldPass,
     complaint: trial.stderr.split('\n')[0] || `exit code ${trial.code ?? 'none'}`,
     inContainer,
     ...(maxUserNamespaces === undefined ? {} : { maxUserNamespaces }),

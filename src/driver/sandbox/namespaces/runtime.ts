@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kill } from 'node:process';
+import { arch, kill } from 'node:process';
 import { messageOf } from '../../../errors.js';
 import {
   StartError,
@@ -21,6 +21,7 @@ import { outsideIdentity } from './outside-identity.js';
 import { removeTree } from './remove-tree.js';
 import { makeRoot } from './root-file-system.js';
 import { planRoot } from './root-plan.js';
+import { freshKeyringLine } from './session-keyring.js';
 
 export interface NamespaceRuntimeOptions {
   /** The caller's uid. */
@@ -32,16 +33,18 @@ export interface NamespaceRuntimeOptions {
 }
 
 export async function createNamespaceRuntime(options: NamespaceRuntimeOptions): Promise<ContainerRuntime> {
-  const [script, host, uidMap, release] = await Promise.all([
+  const [script, host, uidMap, release, freshKeyring] = await Promise.all([
     readFile(new URL('./enter.sh', import.meta.url), 'utf8'),
     readHostLayout(),
     readFile('/proc/self/uid_map', 'utf8'),
     readFile('/proc/sys/kernel/osrelease', 'utf8'),
+    freshKeyringLine(arch),
   ]);
   return new NamespaceRuntime(options, {
     script,
     host,
     uidMap,
+    freshKeyring,
     limitsProcesses: options.uid === 0 || countsPerNamespace(release),
   });
 }
@@ -52,7 +55,7 @@ export function countsPerNamespace(release: string): boolean {
   return major > 5 || (major === 5 && minor >= 14);
 }
 
-interface Machine extends Pick<LaunchOptions, 'script' | 'limitsProcesses'> {
+interface Machine extends Pick<LaunchOptions, 'script' | 'limitsProcesses' | 'freshKeyring'> {
   readonly host: HostLayout;
   readonly uidMap: string;
 }

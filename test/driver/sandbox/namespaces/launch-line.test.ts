@@ -15,6 +15,7 @@ const OPTIONS: LaunchOptions = {
   hostname: 'pod',
   security: SECURITY,
   limitsProcesses: true,
+  freshKeyring: [],
 };
 const ROOT = { id: 2_000_000_001, privileged: true };
 
@@ -32,6 +33,12 @@ describe('the command line of a container', () => {
     const line = launchLine({ ...OPTIONS, identity: ROOT });
     assert.deepEqual(line.slice(0, 5), ['setpriv', '--pdeathsig', 'KILL', '--clear-groups', '--']);
     assert.deepEqual(line.slice(line.indexOf('pod'), line.indexOf('pod') + 2), ['pod', '2000000001']);
+  });
+
+  it('joins a new session keyring before it makes a namespace, as a container and as what joins one', () => {
+    const freshKeyring = ['fresh', '--'];
+    assert.match(launchLine({ ...OPTIONS, freshKeyring }).join(' '), /^setpriv --pdeathsig KILL -- fresh -- unshare /);
+    assert.match(joinLine({ ...OPTIONS, freshKeyring, init: 1, first: 2 }).join(' '), /^fresh -- nsenter /);
   });
 
   it('gives the script the root folder twice: plain, and as the kernel writes it', () => {

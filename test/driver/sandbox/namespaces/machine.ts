@@ -43,8 +43,11 @@ export async function skipWithoutNamespaces(context: Mocha.Context, uid: number)
   context.skip();
 }
 
-/** `descriptors`: leaves descriptors of a secret file open in the process that makes the containers, as a shell may. */
-export async function startMachine(name: string, uid: number): Promise<Machine> {
+/**
+ * Leaves descriptors of a secret file open in the process that makes the containers, as a shell may. `through`: a command
+ * that becomes the one that follows it, and is run as the user.
+ */
+export async function startMachine(name: string, uid: number, through: readonly string[] = []): Promise<Machine> {
   const folder = mkdtempSync(join(tmpdir(), 'cnab sandbox-'));
   chmodSync(folder, 0o711);
   const program = join(folder, 'host.mjs');
@@ -68,7 +71,7 @@ export async function startMachine(name: string, uid: number): Promise<Machine> 
   writeFileSync(secret, 'the-user-s-secret\n', { mode: 0o600 });
   const open = openSync(secret, 'r');
   for (const path of [home, secret]) chownSync(path, uid, uid);
-  const argv = [process.execPath, program, home];
+  const argv = [...through, process.execPath, program, home];
   const [command = '', ...args] =
     uid === process.getuid?.()
       ? argv

@@ -6,6 +6,7 @@ const FINE: ProbeFacts = {
   uid: 1000,
   missingPrograms: [],
   hasOutsideIdentity: true,
+  keyringWouldPass: false,
   inContainer: false,
 };
 const REFUSED: ProbeFacts = {
@@ -27,6 +28,12 @@ const cases: readonly [string, ProbeFacts, RegExp, RegExp][] = [
     { ...FINE, uid: 0, hasOutsideIdentity: false },
     /root of this user namespace has no other uid/,
     /run cnab as another user/,
+  ],
+  [
+    'a session keyring that nothing here can take away',
+    { ...FINE, keyringWouldPass: true },
+    /would inherit your session keyring/,
+    /install perl/,
   ],
   [
     'a limit',
