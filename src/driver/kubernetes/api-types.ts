@@ -17,6 +17,8 @@ export interface CreateOptions<T> extends CallOptions {
    * attempt broke without an answer and the second one says AlreadyExists; without it that is an error.
    */
   readonly isOurs?: (existing: T) => boolean;
+  /** An object that is there and may not be read is the one that was to be created: nobody else makes its name. */
+  readonly oursIfUnreadable?: boolean;
 }
 
 export interface Created<T> {

@@ -8,7 +8,14 @@ import { readJson, refuseUnlessSuccess } from './answer.js';
 import type { AnswerContext } from './answer.js';
 import type { Connection } from './connection.js';
 import { withDeadline } from './deadline.js';
-import { CredentialError, isGone, isNotFound, KubernetesError, toKubernetesError } from './kubernetes-error.js';
+import {
+  CredentialError,
+  isForbidden,
+  isGone,
+  isNotFound,
+  KubernetesError,
+  toKubernetesError,
+} from './kubernetes-error.js';
 import { ExchangeError, send } from './request.js';
 import type { HttpRequest } from './request.js';
 import { RETRY_IDEMPOTENT, RETRY_UNSENT, retrying } from './retry.js';
@@ -86,12 +93,15 @@ export class KubernetesApi {
       const name = (body as { metadata?: { name?: string } }).metadata?.name;
       const exists = error instanceof KubernetesError && error.reason === 'AlreadyExists';
       if (!broken || !exists || name === undefined || options.isOurs === undefined) throw error;
-      const object = await this.get<T>(`${path}/${encodeURIComponent(name)}`, {
-        doing: options.doing,
-        signal: options.signal,
+      const { doing, signal, oursIfUnreadable } = options;
+      const read = this.get<T>(`${path}/${encodeURIComponent(name)}`, { doing, signal });
+      const found = await read.catch((refusal: unknown) => {
+        if (oursIfUnreadable === true && isForbidden(refusal)) return undefined;
+        throw refusal;
       });
-      if (!options.isOurs(object)) throw error;
-      return { object, warnings: [] };
+      if (found === undefined) return { object: body as T, warnings: [] };
+      if (!options.isOurs(found)) throw error;
+      return { object: found, warnings: [] };
     }
   }
 

@@ -11,7 +11,7 @@ import { JobRun } from './job-run.js';
 import { isAbort } from './kubernetes-error.js';
 import { Observer } from './observer.js';
 import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
-import { progressOf } from './progress.js';
+import { ProgressTeller, progressOf } from './progress.js';
 import { checkRights } from './rights.js';
 import { notRunResult, stopError, stopReasonOf } from './result.js';
 import { RunView } from './run-view.js';
@@ -106,14 +106,19 @@ export class KubernetesDriver implements Driver {
     const plan = this.#plan(operation, attempt);
     const { name } = plan;
     const view = new RunView();
-    const onTrouble = (detail: string): void => io.onProgress({ ...progressOf(view), detail });
+    const teller = new ProgressTeller(io.onProgress);
+    const onTrouble = (detail: string): void => teller.tell({ ...progressOf(view), detail });
     const observer = new Observer({ api, namespace, runId: operation.runId, job: name, view, onTrouble });
     try {
-      await Promise.all([observer.start(io.signal), checkRights(api, namespace, io.signal)]);
+      const rights = checkRights(api, namespace, io.signal);
+      const [watched, allowed] = await Promise.allSettled([observer.start(io.signal), rights]);
+      // All that is lacking in one sentence, rather than the one thing that the watch ran into.
+      for (const part of [allowed, watched]) if (part.status === 'rejected') throw part.reason;
       await io.onState({ namespace, job: name });
       const submitted = await submit({ api, namespace, plan, view, signal: io.signal });
       const warnings = environmentWarnings(operation.environment);
-      const run = new JobRun({ api, operation, settings, io, job: submitted, view, observer, warnings });
+      const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
+      const run = new JobRun({ api, operation, settings, io: told, job: submitted, view, observer, warnings });
       return await run.toTheEnd(attempt.restricted);
     } finally {
       await observer.stop();

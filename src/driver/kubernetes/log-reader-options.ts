@@ -28,8 +28,8 @@ export interface LogReaderOptions {
 
 export type LogReaderEvent =
   | { readonly kind: 'connected' }
-  /** Why the connection ended or could not be made; it is tried again after `pauseMs`. */
-  | { readonly kind: 'interrupted'; readonly reason: string; readonly pauseMs: number }
+  /** Why the connection ended or could not be made; it is tried again after `pauseMs`. `silent`: nothing came for too long. */
+  | { readonly kind: 'interrupted'; readonly reason: string; readonly pauseMs: number; readonly silent?: true }
   /** The container has not started, or the pod has no node yet. */
   | { readonly kind: 'waiting'; readonly reason: string };
 

@@ -1,6 +1,7 @@
 import { messageOf } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { chunksOf } from './body-stream.js';
+import { DeadlineError } from './deadline.js';
 import { AbortError, isAbort, KubernetesError, toKubernetesError } from './kubernetes-error.js';
 import { LogCursor } from './log-cursor.js';
 import type { LogPiece } from './log-cursor.js';
@@ -29,7 +30,7 @@ const DEFAULT_PATIENCE_MS = 5 * 60_000;
 type Reading =
   | { readonly kind: 'read-to-end' }
   | { readonly kind: 'waiting'; readonly reason: string }
-  | { readonly kind: 'broken'; readonly error: KubernetesError }
+  | { readonly kind: 'broken'; readonly error: KubernetesError; readonly silent: boolean }
   | { readonly kind: 'cut'; readonly reason: string };
 
 /** Follows the log of one container over broken connections. */
@@ -108,7 +109,10 @@ export class LogReader {
     const after = reading.kind === 'broken' ? reading.error.retryAfterMs : undefined;
     const ms = reading.kind === 'waiting' ? WAITING_MS : pauseMs(failures, random, after);
     if (reading.kind === 'waiting') onEvent?.({ kind: 'waiting', reason: reading.reason });
-    else onEvent?.({ kind: 'interrupted', reason: reasonOf(reading), pauseMs: ms });
+    else {
+      const silent = reading.kind === 'broken' && reading.silent;
+      onEvent?.({ kind: 'interrupted', reason: reasonOf(reading), pauseMs: ms, ...(silent ? { silent } : {}) });
+    }
     await wakeableSleep(clock, ms, signal, ...(ended.aborted ? [] : [ended]));
   }
 
@@ -126,7 +130,7 @@ export class LogReader {
       const error = toKubernetesError(thrown, doingOf(this.options.source), this.api.connection);
       if (!(error instanceof KubernetesError)) throw error;
       if (isWaiting(error)) return { kind: 'waiting', reason: error.serverMessage ?? error.message };
-      return { kind: 'broken', error };
+      return { kind: 'broken', error, silent: thrown instanceof DeadlineError };
     } finally {
       this.options.signal.removeEventListener('abort', onStop);
       this.cut = undefined;

@@ -11,6 +11,8 @@ export interface OutputsReaderOptions {
   readonly source: LogSource;
   readonly assembler: Assembler;
   readonly onProgress: () => void;
+  /** The connection was silent although the sidecar's heartbeats were due: it is dead, and others may be too. */
+  readonly onSilence: () => void;
   /** The run is stopped, or has no use for outputs any more. */
   readonly signal: AbortSignal;
   /** The sidecar has ended for good. */
@@ -43,6 +45,7 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
       onBytes,
       onEvent: (event) => {
         if (event.kind === 'connected') assembler.restart();
+        if (event.kind === 'interrupted' && event.silent === true) options.onSilence();
       },
     });
     const end = await reader.run();

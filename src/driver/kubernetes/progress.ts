@@ -14,6 +14,21 @@ export function progressOf(view: RunView): Progress {
   };
 }
 
+/** Passes on what is new: a run is looked at many times a second, and most of the time it stands where it stood. */
+export class ProgressTeller {
+  #last = '';
+
+  constructor(private readonly onProgress: (progress: Progress) => void) {}
+
+  tell(progress: Progress): void {
+    const { phase, detail, receivedBytes, totalBytes } = progress;
+    const now = JSON.stringify([phase, detail, receivedBytes, totalBytes]);
+    if (now === this.#last) return;
+    this.#last = now;
+    this.onProgress(progress);
+  }
+}
+
 export function collecting(assembler: Assembler): Progress {
   const { receivedBytes, totalBytes } = assembler;
   return { phase: 'collecting', receivedBytes, ...(totalBytes === undefined ? {} : { totalBytes }) };

@@ -1,6 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Assembler } from '../../frame/assemble.js';
 import type { KubernetesApi } from './api.js';
+import { BundleLog } from './bundle-log.js';
 import { LogReader, type LogSource } from './log-reader.js';
 import { INVOCATION_CONTAINER, OUTPUTS_CONTAINER } from './names.js';
 import { readOutputs } from './outputs-reader.js';
@@ -31,6 +32,7 @@ export class RunStreams {
   readonly #forget: () => void;
   #outputs: Stream<string | undefined> = { state: 'idle' };
   #log: Stream<boolean> = { state: 'idle' };
+  #logReader: LogReader | undefined;
   #failure: { readonly thrown: unknown } | undefined;
 
   constructor(options: RunStreamsOptions) {
@@ -117,6 +119,8 @@ export class RunStreams {
         api,
         assembler,
         onProgress,
+        // The bundle may rightly say nothing for hours, so only the sidecar's heartbeats tell that a way is dead.
+        onSilence: () => this.#logReader?.reconnect("the sidecar's log was silent for too long"),
         source: sourceOf(pod, OUTPUTS_CONTAINER),
         signal: this.#stop.signal,
         ended: this.#sidecarEnded.signal,
@@ -128,6 +132,7 @@ export class RunStreams {
 
   async #readLog(pod: V1Pod): Promise<void> {
     const { api, onLog } = this.#options;
+    const log = new BundleLog(onLog);
     let value = false;
     try {
       const reader = new LogReader(api, {
@@ -135,10 +140,14 @@ export class RunStreams {
         signal: this.#stop.signal,
         ended: this.#invocationEnded.signal,
         resume: 'exact',
-        onBytes: onLog,
+        onBytes: log.write,
+        onGap: (reason) => log.mark(reason),
       });
+      this.#logReader = reader;
       const end = await reader.run();
       value = end.kind === 'ended' && end.gaps === 0;
+      // A pod that is gone was stopped or deleted; what came before is as whole as the log that it had.
+      if (end.kind === 'failed') await log.mark(end.error?.message ?? 'it can no longer be read');
     } finally {
       this.#log = { state: 'done', value };
     }

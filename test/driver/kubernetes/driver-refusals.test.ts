@@ -71,9 +71,13 @@ describe('a run that does not start', () => {
   });
 
   for (const [verb, resource] of [
-    ['list', 'pods'],
     ['create', 'jobs'],
+    ['get', 'jobs'],
+    ['delete', 'jobs'],
     ['create', 'secrets'],
+    ['list', 'pods'],
+    ['watch', 'pods'],
+    ['delete', 'pods'],
     ['get', 'pods/log'],
   ] as const) {
     it(`who may not ${verb} ${resource} is told so, and nothing is left`, async () => {
@@ -81,8 +85,10 @@ describe('a run that does not start', () => {
         faults: (faults) => faults.forbid({ verb, resource }),
         invocation: mustNotRun,
       });
-      assertNotRun(run, /forbidden|may not be read/);
-      const missing = resource === 'jobs' ? 'create on jobs.batch' : `${verb} on ${resource}`;
+      const name = resource === 'jobs' ? 'jobs.batch' : resource;
+      assertNotRun(run, new RegExp(`may not ${verb} ${name} in namespace default, .* nothing was run`));
+      assert.deepEqual([created(run, 'jobs'), created(run, 'secrets')], [0, 0]);
+      const missing = `${verb} on ${name}`;
       assert.match(
         run.result.error?.suggestions.join('\n') ?? '',
         new RegExp(`Role in namespace default must allow: ${missing}`),

@@ -118,7 +118,8 @@ describe('a run that is stopped', () => {
     const stop = stopOnLog(sigint);
     const { result } = await runOnApiServer({
       ...stop,
-      faults: (faults) => faults.forbid({ verb: 'delete', resource: 'pods' }),
+      // Only the request: who is known not to have the right is told so before the run.
+      faults: (faults) => faults.fail({ verb: 'delete', resource: 'pods' }, 403),
       invocation: untilStopped,
     });
     assert.deepEqual([result.status, result.exitCode], ['canceled', 5]);

@@ -120,7 +120,7 @@ describe('a run as a Job', () => {
 
   it('a Job that cannot be removed is named, and the result stands', async () => {
     const { result } = await runOnApiServer({
-      faults: (faults) => faults.forbid({ verb: 'delete', resource: 'jobs' }),
+      faults: (faults) => faults.fail({ verb: 'delete', resource: 'jobs' }, 403),
       invocation: () => 0,
     });
     assert.equal(result.status, 'succeeded');
