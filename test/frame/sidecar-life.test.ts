@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, writeSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { appletFolder, makeFolders, SHELLS, startSidecar, until, type SidecarOptions } from '../helpers/run-sidecar.js';
 import { withFolder } from '../helpers/staging.js';
 
@@ -45,11 +48,35 @@ for (const shell of SHELLS) {
             await makeFolders(root);
             const sidecar = await startSidecar({ ...options, root });
             await sidecar.ready();
-            await new Promise((resolve) => setTimeout(resolve, lag));
+            await delay(lag);
             assert.deepEqual(words(await sidecar.stop()), ['1 hello', '1 ended', '1 end']);
           }),
         );
         await Promise.all(roots);
+      }));
+
+    it('writes every line of its pass however slow its log is and however often it is told to end', () =>
+      inPod(async (root, options) => {
+        const pipe = join(root, 'pipe');
+        execFileSync('mkfifo', [pipe]);
+        const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+        const filler = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+        const stdout = openSync(pipe, constants.O_WRONLY);
+        const sidecar = await startSidecar({ ...options, stdout });
+        closeSync(stdout);
+        await sidecar.ready();
+        assert.throws(() => {
+          for (;;) writeSync(filler, '\n'.repeat(4096));
+        }, /EAGAIN/);
+        closeSync(filler);
+        for (let n = 0; n < 30; n += 1) {
+          sidecar.child.kill('SIGTERM');
+          await delay(5);
+        }
+        let log = '';
+        for await (const chunk of new Socket({ fd: reader, readable: true, writable: false })) log += String(chunk);
+        assert.deepEqual(words(Buffer.from(log.replace(/\n+/g, '\n'))), ['1 hello', '1 ended', '1 end']);
+        assert.match(log, / entry 0 missing .*\n.* manifest 1 /);
       }));
 
     it('counts its starts, and leaves alone what the invocation may have written to', () =>
@@ -73,6 +100,14 @@ for (const shell of SHELLS) {
         await sidecar.ready();
         assert.equal(await readFile(join(root, 'cnab-files/f0'), 'utf8'), 'input');
         await sidecar.stop();
+      }));
+
+    it('says so when an input cannot be made, and does not end without a word', () =>
+      inPod(async (root, options) => {
+        await mkdir(join(root, 'cnab-files/f0'));
+        const sidecar = await startSidecar(options);
+        assert.equal(await sidecar.ended(), 1);
+        assert.deepEqual(told(sidecar.log()), ['1 fault input 0']);
       }));
 
     it('gives up before the invocation starts when a part of an input is missing', () =>
@@ -118,7 +153,7 @@ describe('The sidecar', () => {
         withFolder(async (root) => {
           await makeFolders(root);
           const sidecar = await startSidecar({ root, shell, wanted: [], environment: { CNAB_BEAT: '1' } });
-          await until(() => words(sidecar.log()).filter((word) => word === '1 beat').length >= 2);
+          await until(() => words(sidecar.log()).includes('1 beat'));
           await sidecar.stop();
         }),
       ),

@@ -55,6 +55,15 @@ for (const shell of SHELLS) {
       assert.deepEqual(found, ['0 whole', '1 unreadable', '2 unreadable', '3 unreadable']);
     });
 
+    it('suffice to place a read-only input again when it was killed in the middle of it', async () => {
+      const inputs = [{ mode: 0o444, parts: ['input'] }];
+      await pass({ shell, wanted: [], inputs, before: NOBODY }, async (outputs) => {
+        const files = join(outputs, '../../../cnab-files');
+        await writeFile(join(files, 'f0'), 'inp', { mode: 0o444 });
+        if (isRoot) await chown(join(files, 'f0'), 65534, 65534);
+      });
+    });
+
     it('are those of root without capabilities, too: a 0600 file of another is reported, not taken for missing', async function () {
       if (!isRoot) return this.skip();
       const found = await pass(

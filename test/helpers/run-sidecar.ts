@@ -23,7 +23,7 @@ export interface Shell {
 
 const BUSYBOX = '/bin/busybox';
 /** All that the script uses; a shell image has to have these. */
-const TOOLS = ['sh', 'awk', 'base64', 'cat', 'chmod', 'cut', 'dd', 'mkdir', 'sha256sum', 'sleep', 'stat'];
+const TOOLS = ['sh', 'awk', 'base64', 'cat', 'chmod', 'dd', 'mkdir', 'sha256sum', 'sleep', 'stat'];
 
 /** Used by the run tools of the example bundles besides. */
 const MORE_TOOLS = ['head', 'od', 'sed', 'tr'];
@@ -60,6 +60,8 @@ export interface SidecarOptions {
   readonly before?: readonly string[];
   /** Instead of the shell's tools. */
   readonly path?: string;
+  /** Descriptor to write the log to; `log` stays empty. */
+  readonly stdout?: number;
 }
 
 /** A running script; its log grows in `log`. */
@@ -110,11 +112,11 @@ export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
     ...Object.fromEntries(sidecarEnvironment(settings).map(({ name, value }) => [name, value])),
     ...options.environment,
   };
-  const run = (script: string, stdio: 'ignore' | 'pipe'): ChildProcess => {
+  const run = (script: string, stdio: 'ignore' | 'pipe' | number): ChildProcess => {
     const [program = '', ...rest] = [...(options.before ?? []), ...shell.command, script];
     return spawn(program, rest, { env: environment, stdio: ['ignore', stdio, 'inherit'] });
   };
-  const child = run(sidecarScript(), 'pipe');
+  const child = run(sidecarScript(), options.stdout ?? 'pipe');
   const chunks: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
   const ended = new Promise<number | null>((resolve, reject) => {
