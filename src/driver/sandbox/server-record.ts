@@ -61,12 +61,26 @@ export async function publish(
       }
       const other = await readRecord(folder);
       if (other?.version === record.version && (await isAlive(other))) return 'taken';
-      // A rename puts it out of the way for exactly one of those who saw it.
-      await rename(join(folder, FILE), `${draft}.old`).catch(() => undefined);
+      await setAside(folder, `${draft}.old`, other?.id);
     }
   } finally {
-    await Promise.all([draft, `${draft}.old`].map((path) => rm(path, { force: true })));
+    await rm(draft, { force: true });
   }
+}
+
+/**
+ * Puts the record that was judged out of the way, for exactly one of those who judged it. Another server may have
+ * published its own meanwhile: that one is put back.
+ */
+async function setAside(folder: string, aside: string, judged: string | undefined): Promise<void> {
+  const moved = await rename(join(folder, FILE), aside).then(
+    () => true,
+    () => false,
+  );
+  if (!moved) return;
+  const id = parseRecord(await readFile(aside, 'utf8'))?.id;
+  if (id !== judged) await link(aside, join(folder, FILE)).catch(() => undefined);
+  await rm(aside, { force: true });
 }
 
 /** Takes the record away, if it is still this server's. */

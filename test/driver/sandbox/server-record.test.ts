@@ -45,6 +45,21 @@ describe('the record of a server', () => {
     assert.deepEqual(outcomes.sort(), ['published', 'taken', 'taken', 'taken', 'taken']);
   });
 
+  it('stays with a server that replaced a dead one while another was still asking the dead one', async () => {
+    await publish(folder, record('dead'), dead);
+    const asked: string[] = [];
+    const outcome = await publish(folder, record('b'), async ({ id }) => {
+      asked.push(id);
+      if (id !== record('dead').id) return true;
+      assert.equal(await publish(folder, record('a'), dead), 'published');
+      return false;
+    });
+    assert.equal(outcome, 'taken');
+    assert.deepEqual(asked, [record('dead').id, record('a').id]);
+    assert.deepEqual(await readRecord(folder), record('a'));
+    assert.deepEqual(readdirSync(folder), ['server.json']);
+  });
+
   it('is replaced when its server does not answer, is of another version, or makes no sense', async () => {
     await publish(folder, record('a'), dead);
     assert.equal(await publish(folder, record('b'), dead), 'published');
