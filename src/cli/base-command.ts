@@ -88,10 +88,10 @@ export abstract class BaseCommand extends Command {
     return SUCCEEDED;
   }
 
-  /** A line beside the result. */
+  /** A line beside the result. What is shown decides nothing: a full disk behind `2>` must not change how a run ended. */
   protected async say(line: string): Promise<void> {
     const { stderr, env } = this.surroundings;
-    await write(stderr, `${safeText(line, audienceOf(env))}\n`);
+    await write(stderr, `${safeText(line, audienceOf(env))}\n`).catch(() => {});
   }
 
   protected async showError(error: unknown): Promise<void> {

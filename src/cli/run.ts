@@ -89,17 +89,14 @@ async function report(thrown: unknown, context: ReportContext): Promise<ExitCode
   const debug = own.includes('--debug') || (asBoolean(env['CNAB_DEBUG']) ?? configured?.get('debug') === true);
   const failure = failureOf(thrown, { debug, version: context.version });
   const exitCode = (failure.error && context.command?.exitCodeOfError(failure.error)) ?? failure.exitCode;
-  try {
-    const format = wantedFormat(own, env, configured);
-    if (format !== 'table') {
-      const fallback: Json = document(context.name, { error: errorJson(thrown, exitCode) });
-      const body = context.command?.failureDocument(thrown, exitCode) ?? fallback;
-      await write(stdout, format === 'json' ? jsonText(body) : yamlText(body));
-    }
-    await write(stderr, `${safeText(failure.text, audienceOf(env))}\n`);
-  } catch {
-    // Nobody can be told; the exit code still says it.
+  // Each on its own: where one stream takes nothing, the other still can, and the exit code says it in any case.
+  const format = wantedFormat(own, env, configured);
+  if (format !== 'table') {
+    const fallback: Json = document(context.name, { error: errorJson(thrown, exitCode) });
+    const body = context.command?.failureDocument(thrown, exitCode) ?? fallback;
+    await write(stdout, format === 'json' ? jsonText(body) : yamlText(body)).catch(() => {});
   }
+  await write(stderr, `${safeText(failure.text, audienceOf(env))}\n`).catch(() => {});
   return exitCode;
 }
 

@@ -16,8 +16,12 @@ export function write(stream: Writable, content: string | Uint8Array): Promise<v
   });
 }
 
-/** Lets a stream lose its reader without ending the process; other failures reach the writer's callback. */
+/**
+ * Lets a stream lose its reader or its disk without ending the process: each write hears of it by its callback. The
+ * framework's listener, which throws what it does not know (ENOSPC) as if it were a bug, goes.
+ */
 export function tolerateLostReader(stream: Writable): void {
+  stream.removeAllListeners('error');
   stream.on('error', () => {});
 }
 

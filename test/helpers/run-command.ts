@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, type Writable } from 'node:stream';
 import { Config } from '@oclif/core/config';
 import type { BaseCommand } from '../../src/cli/base-command.js';
 import type { ActionCommand } from '../../src/cli/wiring/action-command.js';
@@ -17,6 +17,8 @@ export interface InProcess {
   readonly parts?: Partial<Parts>;
   readonly signals?: EventEmitter;
   readonly input?: string;
+  /** In place of those whose text is given back. */
+  readonly streams?: { readonly stdout?: Writable; readonly stderr?: Writable };
 }
 
 export interface InProcessRun {
@@ -45,7 +47,7 @@ export async function runInProcess(
   command.surroundings = {
     env: { CNAB_HOME: join(given.home, 'cnab'), ...given.env },
     cwd: given.home,
-    ...{ stdin, stdout, stderr },
+    ...{ stdin, stdout, stderr, ...given.streams },
   };
   command.parts = {
     clock: systemClock,

@@ -2,10 +2,11 @@ import type { ActionEvents, ActionOutcome, ActionRequest } from '../../action/re
 import type { Json } from '../../bundle/bundle.js';
 import type { Target } from '../../claim/target.js';
 import type { Driver, StopReason } from '../../driver/driver.js';
-import { CnabError, type ErrorCode } from '../../errors.js';
+import { CnabError, messageOf, type ErrorCode } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
 import { BaseCommand } from '../base-command.js';
-import { exitCodeOf, type ExitCode } from '../exit-codes.js';
+import { exitCodeOf, SUCCEEDED, type ExitCode } from '../exit-codes.js';
+import type { View } from '../format.js';
 import { runScreen, type RunScreen } from '../run-screen.js';
 import { settingsOf } from '../settings.js';
 import { stopSignals, type StopSignals } from '../signals.js';
@@ -123,9 +124,25 @@ export abstract class ActionCommand extends BaseCommand {
   /** Prints how it ended and resolves with the exit code. */
   protected async report(outcome: ActionOutcome, flags: ActionFlags): Promise<ExitCode> {
     const exitCode = this.exitCodeFor(outcome);
-    await this.print(new ActionView(this.commandName, outcome, exitCode), this.formatOf(flags));
-    if (outcome.error) await this.showError(outcome.error);
-    return exitCode;
+    const view = new ActionView(this.commandName, outcome, exitCode);
+    return await this.answer(view, flags, outcome.error ? [outcome.error] : [], exitCode);
+  }
+
+  /** Prints the end of runs that are over: a stdout that takes no more (a full disk) takes nothing back of how they ended. */
+  protected async answer(
+    view: View,
+    flags: ActionFlags,
+    errors: readonly unknown[],
+    exitCode: ExitCode,
+  ): Promise<ExitCode> {
+    const lost = await this.print(view, this.formatOf(flags)).then(() => undefined, messageOf);
+    for (const error of errors) await this.showError(error);
+    if (lost === undefined) return exitCode;
+    const error = new CnabError('outputs-incomplete', `the run is over, but ${lost}`, {
+      suggestions: ['how it ended is recorded: cnab show NAME'],
+    });
+    await this.showError(error);
+    return exitCode === SUCCEEDED ? exitCodeOf(error.code) : exitCode;
   }
 
   protected exitCodeFor({ error, status }: Pick<ActionOutcome, 'error' | 'status'>): ExitCode {

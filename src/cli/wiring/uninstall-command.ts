@@ -31,9 +31,9 @@ export abstract class UninstallCommand extends PlanCommand {
       done.push(one);
       if ([4, 130, 143].includes(one.exitCode)) break;
     }
-    await this.print(done.length === 1 && done[0] ? done[0].view : severalViews(done), this.formatOf(flags));
-    for (const { error } of done) if (error !== undefined) await this.showError(error);
-    return done.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0;
+    const view = done.length === 1 && done[0] ? done[0].view : severalViews(done);
+    const errors = done.flatMap(({ error }) => (error === undefined ? [] : [error]));
+    return await this.answer(view, flags, errors, done.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0);
   }
 
   private async uninstall(name: string, flags: UninstallFlags): Promise<Uninstalled> {
