@@ -155,7 +155,14 @@ export async function prepareAction(
     secrets: secretsOf(parameters, credentials),
     start: startOf(claim, target, previous, parameters, kept.choices, choices.serviceAccount),
     digest: loaded.digest,
-    warnings: [...loaded.warnings, ...traits.warnings, ...extensionWarnings, ...imageWarnings, ...parameters.warnings],
+    warnings: [
+      ...loaded.warnings,
+      ...traits.warnings,
+      ...extensionWarnings,
+      // The sandbox runs the bundle's folder and no image.
+      ...(target.driver === 'sandbox' ? [] : imageWarnings),
+      ...parameters.warnings,
+    ],
   };
 }
 

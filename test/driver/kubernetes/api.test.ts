@@ -129,6 +129,19 @@ describe('KubernetesApi', () => {
     await assert.rejects(foreign.api.create<typeof ours>(JOBS, ours, { ...call, isOurs }), /already exists/);
   });
 
+  it("adopts an object that may not be read only where its name can be nobody else's", async () => {
+    const answers = [
+      reset,
+      refusal(409, 'AlreadyExists', 'secrets "a" already exists'),
+      refusal(403, 'Forbidden', 'secrets "a" is forbidden'),
+    ];
+    const ours = { metadata: { name: 'a' } };
+    const once = { ...call, isOurs: () => false };
+    const { api } = await start(answers);
+    assert.deepEqual((await api.create(JOBS, ours, { ...once, oursIfUnreadable: true })).object, ours);
+    await assert.rejects((await start(answers)).api.create(JOBS, ours, once), /forbidden/);
+  });
+
   it('takes AlreadyExists at the first attempt for what it is', async () => {
     const { api } = await start(refusal(409, 'AlreadyExists', 'jobs.batch "a" already exists'));
     await assert.rejects(
