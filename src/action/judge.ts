@@ -4,6 +4,8 @@ import path from 'node:path';
 import { appliesTo, isSensitive, type Bundle, type Definition } from '../bundle/bundle.js';
 import { checkOutput, definitionType, outputDefault, outputWarning, typedOutput } from '../bundle/outputs.js';
 import { own } from '../bundle/own.js';
+import type { CheckTime } from '../bundle/time-limit.js';
+import { valueTime } from '../bundle/values.js';
 import type { CollectedOutput, OperationResult } from '../driver/driver.js';
 import type { OutputSummary } from './request.js';
 
@@ -52,6 +54,7 @@ export async function judgeOutputs(
   staging: string,
 ): Promise<JudgedOutputs> {
   const judgements: Judgement[] = [];
+  const time = valueTime();
   for (const [index, [name, output]] of Object.entries(bundle.outputs ?? {}).entries()) {
     if (!appliesTo(output, action)) continue;
     const expected: Expected = {
@@ -65,7 +68,7 @@ export async function judgeOutputs(
     judgements.push(
       collected === undefined
         ? await judgeAbsent(expected, result)
-        : await judgeCollected(expected, collected, result.status === 'succeeded'),
+        : await judgeCollected(expected, collected, result.status === 'succeeded', time),
     );
   }
   return {
@@ -89,7 +92,12 @@ async function judgeAbsent(expected: Expected, { status, problems }: RunResult):
   return { kept: [stored], summaries: [{ ...summarize(expected, stored, bytes), isDefault: true }] };
 }
 
-async function judgeCollected(expected: Expected, collected: CollectedOutput, succeeded: boolean): Promise<Judgement> {
+async function judgeCollected(
+  expected: Expected,
+  collected: CollectedOutput,
+  succeeded: boolean,
+  time: CheckTime,
+): Promise<Judgement> {
   const { name, definition, sensitive } = expected;
   const bytes = collected.size > LARGEST_CHECKED ? undefined : await readFile(collected.file);
   const judged = { kept: [{ ...collected, byBundle: true }], summaries: [summarize(expected, collected, bytes)] };
@@ -98,7 +106,7 @@ async function judgeCollected(expected: Expected, collected: CollectedOutput, su
     const unchecked = `output "${name}" is larger than 16 MiB: it is stored without a check against its definition.`;
     return { ...judged, warnings: [unchecked] };
   }
-  const invalid = await checkOutput(definition, bytes);
+  const invalid = await checkOutput(definition, bytes, time);
   const odd = outputWarning(definition, bytes);
   return {
     ...judged,

@@ -3,7 +3,7 @@ import { nearest } from '../bundle/nearest.js';
 import { own } from '../bundle/own.js';
 import { shellWord } from '../bundle/shell-word.js';
 import { parseValue } from '../bundle/value-text.js';
-import { checkValue, encodeFileValue } from '../bundle/values.js';
+import { checkValue, encodeFileValue, valueTime } from '../bundle/values.js';
 import { CnabError } from '../errors.js';
 import { sourceOutputsOf } from './extensions.js';
 import type { GivenParameter } from './request.js';
@@ -68,6 +68,7 @@ export async function resolveParameters(sources: ParameterSources): Promise<Reso
   const given = readGiven(sources, refuse);
   const kept = keptValues(sources, warnings);
   const applied: ResolvedParameter[] = [];
+  const time = valueTime();
   for (const [name, parameter] of Object.entries(bundle.parameters ?? {})) {
     if (refused.has(name)) continue;
     const definition = definitionOf(bundle, parameter.definition);
@@ -96,7 +97,9 @@ export async function resolveParameters(sources: ParameterSources): Promise<Reso
       continue;
     }
     const { value, from } = found;
-    problems.push(...(await checkValue(asSecretIf(sensitive, definition), value, `parameter "${name}" (${from})`)));
+    problems.push(
+      ...(await checkValue(asSecretIf(sensitive, definition), value, `parameter "${name}" (${from})`, time)),
+    );
     applied.push({ name, value, from, sensitive });
   }
   if (problems.length > 0) throw notFitting(problems, applied, bundle);

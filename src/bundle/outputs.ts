@@ -8,9 +8,9 @@ import { explain, kindOf, typeNames } from './explain.js';
 import { scanJson } from './json-scan.js';
 import { own } from './own.js';
 import { quoted } from './problem.js';
-import { withinTime } from './time-limit.js';
+import { TimeLimitError, type CheckTime } from './time-limit.js';
 import { loadValidators, type Check } from './validators.js';
-import { VALUE_TIME } from './values.js';
+import { valueTime } from './values.js';
 
 export { definitionType } from './definition-type.js';
 
@@ -24,12 +24,12 @@ export { definitionType } from './definition-type.js';
  * - Otherwise the bytes must be one JSON document of a declared type that fits the definition.
  * - contentEncoding is not enforced: see `outputWarning`. A definition that cannot be compiled forbids nothing.
  *
- * Resolves for every definition and content.
+ * `time` is for several outputs together. Resolves for every definition and content.
  */
 export async function checkOutput(
   definition: Definition,
   bytes: Uint8Array,
-  milliseconds: number = VALUE_TIME,
+  time: CheckTime = valueTime(),
 ): Promise<string | undefined> {
   if (definition === true) return undefined;
   if (definition === false) return 'is not allowed at all';
@@ -46,33 +46,37 @@ export async function checkOutput(
   const candidates: Json[] = [];
   if (takesText) candidates.push(text, ...(/\r?\n$/.test(text) ? [text.replace(/\r?\n$/, '')] : []));
   if (json !== undefined && hasType(json, types)) candidates.push(json);
-  return await misfit(definition, candidates, milliseconds);
+  return await misfit(definition, candidates, time);
+}
+
+function unchecked(thrown: unknown): string {
+  return `cannot be checked against its definition: ${reasonOf(thrown)}`;
 }
 
 /** The first candidate's reason when none fits. */
 async function misfit(
   definition: Definition,
   candidates: readonly Json[],
-  milliseconds: number,
+  time: CheckTime,
 ): Promise<string | undefined> {
   const validators = await loadValidators();
   let check: Check;
   try {
-    check = withinTime(milliseconds, () => validators.compile(definition, { allErrors: false, encodings: false }));
-  } catch {
-    return undefined;
+    check = time.spend(() => validators.compile(definition, { allErrors: false, encodings: false }));
+  } catch (thrown) {
+    return thrown instanceof TimeLimitError ? unchecked(thrown) : undefined;
   }
   let reason: string | undefined;
   for (const candidate of candidates) {
     try {
       const [first] = explain(
-        withinTime(milliseconds, () => check(candidate)),
+        time.spend(() => check(candidate)),
         { sensitive: holdsSecrets(definition) },
       );
       if (first === undefined) return undefined;
       reason ??= first.path.length === 0 ? first.text : `at ${quoted(first.path.join('.'))} ${first.text}`;
     } catch (thrown) {
-      return `cannot be checked against its definition: ${reasonOf(thrown)}`;
+      return unchecked(thrown);
     }
   }
   return reason;

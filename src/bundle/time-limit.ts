@@ -22,3 +22,27 @@ export function withinTime<T>(milliseconds: number, work: () => T): T {
     throw thrown;
   }
 }
+
+/** Time for checks by a bundle's definitions: what each may take, and what all of them may take together. Milliseconds. */
+export class CheckTime {
+  #left: number;
+
+  constructor(
+    private readonly each: number,
+    all: number = each,
+  ) {
+    this.#left = all;
+  }
+
+  /** @throws TimeLimitError, also without a try when nothing is left; everything that the work throws passes through. */
+  spend<T>(work: () => T): T {
+    const limit = Math.min(this.each, this.#left);
+    if (limit <= 0) throw new TimeLimitError('the checks before took all the time');
+    const start = performance.now();
+    try {
+      return withinTime(limit, work);
+    } finally {
+      this.#left -= performance.now() - start;
+    }
+  }
+}

@@ -37,6 +37,7 @@ export async function loadValidators(): Promise<Validators> {
     // `required: ["toString"]` is not met by what every JavaScript object inherits.
     ownProperties: true,
   } as const;
+  let draft7: Check | undefined;
   return {
     compile: (definition, { allErrors, encodings }) => {
       const schema = plainDraft7(definition);
@@ -59,7 +60,10 @@ export async function loadValidators(): Promise<Validators> {
       }
       return checkOf(ajv.compile(schema as object | boolean));
     },
-    draft7: checkOf(new Ajv({ ...common, allErrors: true }).getSchema(DRAFT_7) as ValidateFunction),
+    // 5 ms, and whoever checks a value does without.
+    get draft7() {
+      return (draft7 ??= checkOf(new Ajv({ ...common, allErrors: true }).getSchema(DRAFT_7) as ValidateFunction));
+    },
     compileOwn: (schema, { allErrors }) =>
       checkOf(new Ajv({ ...common, allErrors, meta: false, validateSchema: false }).compile(schema)),
   };

@@ -6,11 +6,13 @@ import { isSmall, reasonOf } from './definition-check.js';
 import { definitionTypes, isBase64Definition } from './definition-type.js';
 import { explain } from './explain.js';
 import { quoted } from './problem.js';
-import { withinTime } from './time-limit.js';
+import { CheckTime } from './time-limit.js';
 import { loadValidators } from './validators.js';
 
-/** Milliseconds that checking a value may take: a pattern can go on for ever. */
-export const VALUE_TIME = 2_000;
+/** For the values or the outputs of one run: a pattern can go on for ever, and meanwhile nothing can be interrupted. */
+export function valueTime(): CheckTime {
+  return new CheckTime(2_000, 10_000);
+}
 
 /**
  * The text that a bundle gets in its environment variable or file (spec 103): a string as it is, never quoted; anything
@@ -24,19 +26,19 @@ export function valueText(value: Json | undefined): string {
 /**
  * What is wrong with a value by its definition (draft 7, base64 included); empty when it fits. Each is a sentence that
  * begins with `what`, as in `parameter "port" must be at most 65535, but is 80000`. Nothing of the value is told when the
- * definition is sensitive (`writeOnly`, anywhere in it). Resolves for every value and definition.
+ * definition is sensitive (`writeOnly`, anywhere in it). `time` is for several values together. Resolves for every value and definition.
  */
 export async function checkValue(
   definition: Definition,
   value: Json,
   what: string,
-  milliseconds: number = VALUE_TIME,
+  time: CheckTime = valueTime(),
 ): Promise<string[]> {
   if (definition === true) return [];
   const validators = await loadValidators();
   const sensitive = holdsSecrets(definition);
   try {
-    const errors = withinTime(milliseconds, () =>
+    const errors = time.spend(() =>
       validators.compile(definition, { allErrors: isSmall(value), encodings: true })(value),
     );
     return explain(errors, { sensitive }).map(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Definition, Json } from '../../src/bundle/bundle.js';
+import { CheckTime } from '../../src/bundle/time-limit.js';
 import { checkOutput, definitionType, outputDefault, outputWarning, typedOutput } from '../../src/bundle/outputs.js';
 
 const BINARY = Buffer.from([0xff, 0xfe, 0x00]);
@@ -46,7 +47,7 @@ describe('checkOutput', () => {
   for (const [definition, content, reason] of cases) {
     const shown = typeof content === 'string' ? JSON.stringify(content.slice(0, 30)) : 'binary content';
     it(`${shown} for ${JSON.stringify(definition)} ${reason ?? 'fits'}`, async () => {
-      assert.equal(await checkOutput(definition, Buffer.from(content), 500), reason);
+      assert.equal(await checkOutput(definition, Buffer.from(content), new CheckTime(500)), reason);
     });
   }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Definition, Json } from '../../src/bundle/bundle.js';
 import { isBase64Text } from '../../src/bundle/base64.js';
+import { checkOutput } from '../../src/bundle/outputs.js';
+import { CheckTime } from '../../src/bundle/time-limit.js';
 import { checkValue, encodeFileValue } from '../../src/bundle/values.js';
 
 describe('checkValue', () => {
@@ -111,10 +113,24 @@ describe('checkValue', () => {
   });
 
   it('gives up on a pattern that never ends', async () => {
-    const sentences = await checkValue({ pattern: '^(a+)+$' }, `${'a'.repeat(60)}b`, 'p', 100);
+    const sentences = await checkValue({ pattern: '^(a+)+$' }, `${'a'.repeat(60)}b`, 'p', new CheckTime(100));
     assert.deepEqual(sentences, [
       'p cannot be checked against its definition: it takes too long, simplify its patterns and references',
     ]);
+  });
+});
+
+describe('the time for checks', () => {
+  it('is for all of them together, and a check that gets none is none that was passed', async () => {
+    const time = new CheckTime(50, 120);
+    const start = performance.now();
+    for (let at = 0; at < 40; at += 1) {
+      const sentences = await checkValue({ pattern: '^(a+)+$' }, `${'a'.repeat(60)}b`, 'p', time);
+      assert.match(sentences.join(), /it takes too long/);
+    }
+    assert.ok(performance.now() - start < 1_000);
+    assert.match((await checkValue({ type: 'string' }, 'x', 'p', time)).join(), /cannot be checked/);
+    assert.match((await checkOutput({ type: 'integer' }, Buffer.from('1'), time)) ?? '', /cannot be checked/);
   });
 });
 
