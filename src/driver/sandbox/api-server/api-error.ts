@@ -55,7 +55,7 @@ export class ApiError extends Error {
 }
 
 /** `jobs.batch`, `pods`. */
-export function qualified(resource: ResourceName): string {
+function qualified(resource: ResourceName): string {
   const { group } = RESOURCES[resource];
   return group === '' ? resource : `${resource}.${group}`;
 }
@@ -84,11 +84,6 @@ export function alreadyExists(resource: ResourceName, name: string): ApiError {
     `${qualified(resource)} "${name}" already exists`,
     detailsOf(resource, name),
   );
-}
-
-export function conflict(resource: ResourceName, name: string, problem: string): ApiError {
-  const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${problem}`;
-  return new ApiError(409, 'Conflict', message, detailsOf(resource, name));
 }
 
 export function badRequest(message: string): ApiError {

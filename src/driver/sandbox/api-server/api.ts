@@ -13,11 +13,11 @@ import { deleteOptions } from './delete-options.js';
 import { deleteObject } from './deletion.js';
 import { checkLogStatus, logContainer, logQuery } from './log-response.js';
 import { readLog } from './log-reader.js';
-import { RESOURCES, timestamp, type KubernetesObject, type ResourceName } from './objects.js';
+import { RESOURCES, type KubernetesObject, type ResourceName } from './objects.js';
 import { jsonBody } from './request-body.js';
 import { resourceOf, type RequestInfo } from './request-info.js';
 import type { ResponseBody } from './response-body.js';
-import { accessReview, subjectReview, USER_NAME } from './reviews.js';
+import { accessReview, USER_NAME } from './reviews.js';
 import { allOf, fieldSelector, labelSelector, type Selector } from './selectors.js';
 import { listedVersion, serveWatch, watchedVersion } from './watch-response.js';
 
@@ -28,7 +28,8 @@ export type Answer =
   | 'nothing'
   | 'no such path';
 
-const GROUPS = ['', 'batch', 'authorization.k8s.io', 'authentication.k8s.io'];
+const AUTHORIZATION = 'authorization.k8s.io';
+const GROUPS = ['', 'batch', AUTHORIZATION];
 
 /** Carries out one request that was authenticated. Throws ApiError. */
 export async function answer(
@@ -39,11 +40,10 @@ export async function answer(
 ): Promise<Answer> {
   authorize(cluster, info);
   if (info.path === '/version') return { status: 200, body: version };
-  if (['/livez', '/readyz', '/healthz'].includes(info.path)) {
-    return { contentType: 'text/plain; charset=utf-8', stream: (body) => say(body, 'ok') };
+  if (info.verb === 'create' && info.resource === 'selfsubjectaccessreviews' && info.group === AUTHORIZATION) {
+    const asked = ((await jsonBody(request)) ?? {}) as Record<string, unknown>;
+    return { status: 201, body: accessReview(asked, cluster.faults) };
   }
-  const review = await reviewAnswer(cluster, info, request);
-  if (review !== undefined) return { status: 201, body: review };
   if (!GROUPS.includes(info.group) || info.resource === '') return 'no such path';
   const resource = resourceOf(info);
   if (!resource) throw noSuchResource();
@@ -60,9 +60,9 @@ export async function answer(
       return { status: 201, body, warnings };
     }
     case 'delete': {
+      if (resource === 'namespaces') throw methodNotAllowed();
       const options = deleteOptions(info.query, await jsonBody(request));
       const object = find(cluster, resource, info);
-      if (info.query.get('dryRun') === 'All') return { status: 200, body: object };
       const { body, warning } = deleteObject(cluster.store, cluster.clock, resource, object as never, options);
       return { status: 200, body, ...(warning === undefined ? {} : { warnings: [warning] }) };
     }
@@ -78,18 +78,6 @@ function authorize(cluster: Cluster, info: RequestInfo): void {
   const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;
   const problem = `User "${USER_NAME}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
   throw forbidden(resource as ResourceName, name, problem);
-}
-
-async function reviewAnswer(cluster: Cluster, info: RequestInfo, request: IncomingMessage): Promise<unknown> {
-  if (info.verb !== 'create') return undefined;
-  if (info.group === 'authorization.k8s.io' && info.resource === 'selfsubjectaccessreviews') {
-    return accessReview(((await jsonBody(request)) ?? {}) as Record<string, unknown>, cluster.faults);
-  }
-  if (info.group === 'authentication.k8s.io' && info.resource === 'selfsubjectreviews') {
-    await jsonBody(request);
-    return subjectReview(timestamp(cluster.clock.now()));
-  }
-  return undefined;
 }
 
 function find(cluster: Cluster, resource: ResourceName, { namespace, name = '' }: RequestInfo): KubernetesObject {
@@ -149,9 +137,4 @@ function subresourceAnswer(cluster: Cluster, resource: ResourceName, info: Reque
     body.end();
   };
   return { contentType: 'text/plain', stream };
-}
-
-async function say(body: ResponseBody, text: string): Promise<void> {
-  await body.write(Buffer.from(text));
-  body.end();
 }

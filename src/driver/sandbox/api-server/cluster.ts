@@ -9,7 +9,6 @@ import { JobController } from './job-controller.js';
 import { Kubelet } from './kubelet.js';
 import type { KubeletSettings } from './kubelet-settings.js';
 import { namespaceDraft } from './defaults.js';
-import type { ResourceName } from './objects.js';
 import { ObjectStore } from './object-store.js';
 import { createPod } from './pod-admission.js';
 import { publishRootCa } from './root-ca.js';
@@ -71,31 +70,17 @@ export class Cluster {
     );
   }
 
-  /** There is a Job or a pod. */
-  busy(): boolean {
-    return this.store.list('jobs').length + this.store.list('pods').length > 0;
-  }
-
   /** Resolves when there is no Job and no pod. */
   async idle(): Promise<void> {
-    if (!this.busy()) return;
+    const busy = (): boolean => this.store.list('jobs').length + this.store.list('pods').length > 0;
+    if (!busy()) return;
     await new Promise<void>((resolve) => {
       const stop = this.store.listen(() => {
-        if (this.busy()) return;
+        if (busy()) return;
         stop();
         resolve();
       });
     });
-  }
-
-  /** A store for a dry run: what it is asked to create collides as it would, and leaves nothing. */
-  scratch(resource: ResourceName, namespace: string | undefined, name: string | undefined): ObjectStore {
-    const scratch = new ObjectStore(this.clock);
-    const space = namespace === undefined ? undefined : this.store.get('namespaces', undefined, namespace);
-    if (space) scratch.create('namespaces', space);
-    const taken = name === undefined ? undefined : this.store.get(resource, namespace, name);
-    if (taken) scratch.create(resource, taken);
-    return scratch;
   }
 
   /** Kills what runs and stops everything. */

@@ -1,6 +1,6 @@
 import { expand } from './expansion.js';
-import type { Container, EnvVar, KeySelector, Pod } from './pod-objects.js';
-import type { PodSources } from './volume-payload.js';
+import type { Container, EnvVar, KeySelector } from './pod-objects.js';
+import type { FindSecret } from './volume-payload.js';
 
 /** A container that cannot be made from its spec; the status says `CreateContainerConfigError` and this sentence. */
 export class ContainerConfigError extends Error {
@@ -15,14 +15,14 @@ export interface ContainerEnvironment {
 
 /**
  * The environment and the command of a container. `value` expands `$(NAME)` of variables above it; values from
- * elsewhere are taken as they are, but can be referred to. Bytes of a Secret that are not UTF-8 arrive as U+FFFD, as
+ * Secrets are taken as they are, but can be referred to. Bytes of a Secret that are not UTF-8 arrive as U+FFFD, as
  * they do with a real kubelet.
  * Throws ContainerConfigError when a Secret or a key is missing and not optional.
  */
-export function containerEnvironment(container: Container, sources: PodSources): ContainerEnvironment {
+export function containerEnvironment(container: Container, secret: FindSecret): ContainerEnvironment {
   const values = new Map<string, string>();
   for (const variable of container.env ?? []) {
-    const value = valueOf(variable, values, sources);
+    const value = valueOf(variable, values, secret);
     if (value !== undefined) values.set(variable.name, value);
   }
   return {
@@ -33,48 +33,24 @@ export function containerEnvironment(container: Container, sources: PodSources):
 }
 
 function valueOf(
-  { value, valueFrom }: EnvVar,
+  { name, value, valueFrom }: EnvVar,
   before: ReadonlyMap<string, string>,
-  sources: PodSources,
+  secret: FindSecret,
 ): string | undefined {
-  if (valueFrom?.secretKeyRef) {
-    const data = keyOf('Secret', valueFrom.secretKeyRef, sources);
-    return data === undefined ? undefined : Buffer.from(data, 'base64').toString('utf8');
-  }
-  if (valueFrom?.configMapKeyRef) return keyOf('ConfigMap', valueFrom.configMapKeyRef, sources);
-  if (valueFrom?.fieldRef) return sources.field(valueFrom.fieldRef.fieldPath);
-  return expand(value ?? '', before);
+  if (valueFrom === undefined) return expand(value ?? '', before);
+  if (valueFrom.secretKeyRef) return secretValue(valueFrom.secretKeyRef, secret);
+  const kind = Object.keys(valueFrom).join(', ');
+  throw new ContainerConfigError(`a source of this kind is not supported here, for variable ${name}: ${kind}`);
 }
 
-function keyOf(
-  kind: 'Secret' | 'ConfigMap',
-  { name, key, optional }: KeySelector,
-  sources: PodSources,
-): string | undefined {
-  const object = kind === 'Secret' ? sources.secret(name) : sources.configMap(name);
-  if (!object) {
+function secretValue({ name, key, optional }: KeySelector, secret: FindSecret): string | undefined {
+  const found = secret(name);
+  if (!found) {
     if (optional) return undefined;
-    throw new ContainerConfigError(`${kind.toLowerCase()} "${name}" not found`);
+    throw new ContainerConfigError(`secret "${name}" not found`);
   }
-  const data = Object.hasOwn(object.data ?? {}, key) ? object.data?.[key] : undefined;
-  if (data === undefined && !optional) {
-    throw new ContainerConfigError(`couldn't find key ${key} in ${kind} ${object.metadata.namespace}/${name}`);
-  }
-  return data;
-}
-
-/** The value of a `fieldRef`; '' for a field that is not there. */
-export function fieldValue(pod: Pod, path: string): string {
-  const quoted = /^metadata\.(labels|annotations)\['(.*)'\]$/s.exec(path);
-  if (quoted) return pod.metadata[quoted[1] as 'labels' | 'annotations']?.[quoted[2] ?? ''] ?? '';
-  const known: Record<string, string | undefined> = {
-    'metadata.name': pod.metadata.name,
-    'metadata.namespace': pod.metadata.namespace,
-    'metadata.uid': pod.metadata.uid,
-    'spec.nodeName': pod.spec.nodeName,
-    'spec.serviceAccountName': pod.spec.serviceAccountName,
-    'status.hostIP': '127.0.0.1',
-    'status.podIP': '127.0.0.1',
-  };
-  return known[path] ?? '';
+  const data = Object.hasOwn(found.data ?? {}, key) ? found.data?.[key] : undefined;
+  if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8');
+  if (optional) return undefined;
+  throw new ContainerConfigError(`couldn't find key ${key} in Secret ${found.metadata.namespace}/${name}`);
 }

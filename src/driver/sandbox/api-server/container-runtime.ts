@@ -40,16 +40,13 @@ export interface ContainerSpec {
   /** Hostname of the container: the pod's name. */
   readonly hostname: string;
   readonly security: ContainerSecurity;
-  readonly memoryLimitBytes?: number;
 }
 
 /** The merged security context of pod and container. Absent fields: the image's or the runtime's default. */
 export interface ContainerSecurity {
   readonly runAsUser?: number;
   readonly runAsGroup?: number;
-  readonly fsGroup?: number;
   readonly readOnlyRootFilesystem: boolean;
-  readonly allowPrivilegeEscalation: boolean;
   readonly addCapabilities: readonly string[];
   /** `['ALL']` drops everything that is not added. */
   readonly dropCapabilities: readonly string[];

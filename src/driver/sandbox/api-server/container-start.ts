@@ -4,10 +4,10 @@ import { messageOf } from '../../../errors.js';
 import { ContainerLog } from './container-log.js';
 import { ContainerConfigError, containerEnvironment } from './container-environment.js';
 import { ImageError, StartError, type ContainerExit, type ContainerSpec } from './container-runtime.js';
-import { containerSecurity, memoryLimit } from './container-security.js';
+import { containerSecurity } from './container-security.js';
 import { timestamp } from './objects.js';
 import { stopContainer } from './container-stop.js';
-import { fieldPathOf, graceOf, nextBackOff, podFolder, podTitle, sourcesOf } from './pod-node.js';
+import { fieldPathOf, graceOf, nextBackOff, podFolder, podTitle, secretsOf } from './pod-node.js';
 import type { PodContainer, PodNode, PodState } from './pod-node.js';
 import { containerMounts } from './volumes.js';
 
@@ -159,7 +159,6 @@ function specOf(node: PodNode, state: PodState, record: PodContainer, event: Tel
   const { container } = record;
   try {
     const { workingDir } = container;
-    const memoryLimitBytes = memoryLimit(container);
     return {
       podUid: pod.metadata.uid,
       namespace: pod.metadata.namespace ?? '',
@@ -170,12 +169,11 @@ function specOf(node: PodNode, state: PodState, record: PodContainer, event: Tel
       role: record.role,
       image: container.image,
       annotations: pod.metadata.annotations ?? {},
-      ...containerEnvironment(container, sourcesOf(node, pod)),
+      ...containerEnvironment(container, secretsOf(node, pod)),
       mounts: containerMounts(pod, container, state.volumeFolders),
       ...(workingDir === undefined ? {} : { workingDir }),
       hostname: pod.spec.hostname ?? pod.metadata.name.slice(0, 63),
       security: containerSecurity(pod, container),
-      ...(memoryLimitBytes === undefined ? {} : { memoryLimitBytes }),
     };
   } catch (error) {
     if (!(error instanceof ContainerConfigError)) throw error;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { badRequest, methodNotAllowed, notFound } from './api-error.js';
 import type { Cluster } from './cluster.js';
-import { configMapDraft, jobDraft, namespaceDraft, podDraft, secretDraft, withName } from './defaults.js';
+import { jobDraft, namespaceDraft, secretDraft, withName } from './defaults.js';
 import { RESOURCES, type KubernetesObject, type ObjectMeta, type ResourceName } from './objects.js';
-import { checkNotTerminating, createPod, podSecurityWarning } from './pod-admission.js';
+import { podSecurityWarning } from './pod-admission.js';
 import { decode } from './decode.js';
 import { validate } from './validation.js';
 import type { RequestInfo } from './request-info.js';
@@ -18,40 +18,33 @@ export interface Created {
 
 /** Decodes, checks, completes and stores an object. Throws ApiError 400, 403, 404, 409 or 422. */
 export function createObject(cluster: Cluster, resource: ResourceName, info: RequestInfo, body: unknown): Created {
-  if (resource === 'events') throw methodNotAllowed();
+  // Pods are the Job controller's to make here.
+  if (resource === 'events' || resource === 'pods' || resource === 'configmaps') throw methodNotAllowed();
   const { object, warnings } = decode(resource, body, info.query.get('fieldValidation'));
   const metadata = (object['metadata'] ?? {}) as Partial<ObjectMeta>;
   const { namespace } = info;
   if (namespace !== undefined && metadata.namespace !== undefined && metadata.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
-  const dryRun = info.query.get('dryRun') === 'All';
   const found = namespace === undefined ? undefined : cluster.store.get('namespaces', undefined, namespace);
   if (RESOURCES[resource].namespaced && !found) throw notFound('namespaces', namespace ?? '');
   const named = withName(object);
-  const admitted = resource === 'pods' ? named : (cluster.faults.admit?.(resource, named) ?? named);
+  const admitted = cluster.faults.admit?.(resource, named) ?? named;
   validate(resource, admitted);
-  if (found && resource !== 'namespaces') checkNotTerminating(found, resource, metadata.name ?? '');
   const extra: string[] = [];
   let created: KubernetesObject;
   const { store } = cluster;
-  const stored = dryRun ? cluster.scratch(resource, namespace, metadata.name) : store;
   if (resource === 'namespaces') {
-    created = stored.create('namespaces', namespaceDraft(admitted));
+    created = store.create('namespaces', namespaceDraft(admitted));
   } else if (resource === 'secrets') {
-    created = stored.create('secrets', secretDraft(admitted, namespace ?? ''));
-  } else if (resource === 'configmaps') {
-    created = stored.create('configmaps', configMapDraft(admitted, namespace ?? ''));
-  } else if (resource === 'jobs') {
+    created = store.create('secrets', secretDraft(admitted, namespace ?? ''));
+  } else {
     const draft = jobDraft(admitted, namespace ?? '', randomUUID());
     const grace = draft.spec.template.spec.terminationGracePeriodSeconds ?? 0;
     if (grace < 0) extra.push(NEGATIVE_GRACE);
     const warning = found && podSecurityWarning(found, draft.spec.template.spec);
     if (warning !== undefined) extra.push(warning);
-    created = stored.create('jobs', draft);
-  } else {
-    created = createPod(stored, cluster.serviceAccounts, cluster.faults, podDraft(admitted, namespace ?? ''));
+    created = store.create('jobs', draft);
   }
-  const { resourceVersion: _, ...dry } = created.metadata;
-  return { body: dryRun ? { ...created, metadata: dry } : created, warnings: [...warnings, ...extra] };
+  return { body: created, warnings: [...warnings, ...extra] };
 }

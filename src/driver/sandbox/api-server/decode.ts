@@ -1,6 +1,6 @@
 import { badRequest } from './api-error.js';
-import { RESOURCES, type ResourceName } from './objects.js';
-import { SCHEMAS, type Schema } from './schema.js';
+import { RESOURCES } from './objects.js';
+import { SCHEMAS, type CreatedName, type Schema } from './schema.js';
 
 export interface Decoded {
   readonly object: Readonly<Record<string, unknown>>;
@@ -11,11 +11,7 @@ export interface Decoded {
  * Decodes the body of a create request: wrong types are refused, unknown fields dropped with a warning (refused with
  * `fieldValidation=Strict`), null is as good as absent. Throws ApiError 400.
  */
-export function decode(
-  resource: Exclude<ResourceName, 'events'>,
-  body: unknown,
-  fieldValidation: string | null,
-): Decoded {
+export function decode(resource: CreatedName, body: unknown, fieldValidation: string | null): Decoded {
   const { kind, apiVersion } = RESOURCES[resource];
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw badRequest(`the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind`);

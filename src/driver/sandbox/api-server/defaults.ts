@@ -1,6 +1,6 @@
 import { randomSuffix } from './object-names.js';
-import type { ConfigMap, Job, Namespace, ObjectMeta, Secret } from './objects.js';
-import type { Container, Pod, PodSpec } from './pod-objects.js';
+import type { Job, Namespace, ObjectMeta, Secret } from './objects.js';
+import type { Container, PodSpec } from './pod-objects.js';
 import type { Draft } from './object-store.js';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export function withName(given: Given): Given {
 }
 
 /** Metadata of an object to create; what only the server sets is dropped. */
-export function draftMetadata(given: Given, namespace: string | undefined): Draft<Pod>['metadata'] {
+function draftMetadata(given: Given, namespace: string | undefined): Draft<Secret>['metadata'] {
   const metadata = (given['metadata'] ?? {}) as Partial<ObjectMeta>;
   const { labels, annotations, ownerReferences, finalizers, generateName } = metadata;
   const { name = '' } = metadata;
@@ -54,12 +54,6 @@ export function secretDraft(given: Given, namespace: string): Draft<Secret> {
   };
 }
 
-export function configMapDraft(given: Given, namespace: string): Draft<ConfigMap> {
-  const { data } = given as Partial<ConfigMap>;
-  const metadata = draftMetadata(given, namespace);
-  return { kind: 'ConfigMap', apiVersion: 'v1', metadata, ...(data ? { data } : {}) };
-}
-
 /** A Job with what the API server adds: counts, selector, the labels by which its pods are found. */
 export function jobDraft(given: Given, namespace: string, uid: string): Draft<Job> {
   const metadata = draftMetadata(given, namespace);
@@ -89,16 +83,6 @@ export function jobDraft(given: Given, namespace: string, uid: string): Draft<Jo
       template: { ...template, metadata: { ...template.metadata, labels }, spec: podSpec(template.spec) },
     },
     status: {},
-  };
-}
-
-export function podDraft(given: Given, namespace: string): Draft<Pod> {
-  return {
-    kind: 'Pod',
-    apiVersion: 'v1',
-    metadata: { ...draftMetadata(given, namespace), generation: 1 },
-    spec: podSpec(given['spec'] as PodSpec),
-    status: { phase: 'Pending', qosClass: 'BestEffort' },
   };
 }
 

@@ -33,13 +33,6 @@ export function deleteObject<K extends ResourceName>(
     const grace = podGrace(object as Pod, options);
     return { body: store.update('pods', namespace, name, (pod) => marked(pod, clock.now(), grace)) };
   }
-  if (resource === 'namespaces') {
-    const marking = store.update('namespaces', undefined, name, (current) => ({
-      ...marked(current, clock.now(), 0),
-      status: { phase: 'Terminating' },
-    }));
-    return { body: marking };
-  }
   // `batch/v1` orphans by default, for old times' sake (jobStrategy.DefaultGarbageCollectionPolicy).
   const policy = options.propagationPolicy ?? (resource === 'jobs' ? 'Orphan' : 'Background');
   const warn = resource === 'jobs' && options.propagationPolicy === undefined;

@@ -5,7 +5,7 @@ import type { Change, ObjectStore } from './object-store.js';
 import type { Pod } from './pod-objects.js';
 
 /** What can be owned, and what can own. */
-const DEPENDENTS = ['pods', 'secrets', 'configmaps', 'jobs'] as const;
+const DEPENDENTS = ['pods', 'secrets', 'jobs'] as const;
 const OWNERS: Readonly<Record<string, ResourceName>> = { Job: 'jobs', Pod: 'pods', Secret: 'secrets' };
 
 /**
@@ -20,8 +20,6 @@ export function collectGarbage(store: ObjectStore, clock: Clock): () => void {
         if (!hasOwner(store, dependent)) remove(store, clock, kind, dependent);
       }
       releaseForegroundOwners(store, object);
-      const namespace = store.get('namespaces', undefined, object.metadata.namespace ?? '');
-      if (namespace?.status.phase === 'Terminating') emptyNamespace(store, clock, namespace.metadata.name);
       return;
     }
     const { finalizers = [], deletionTimestamp, deletionGracePeriodSeconds = 0, namespace, name } = object.metadata;
@@ -29,7 +27,7 @@ export function collectGarbage(store: ObjectStore, clock: Clock): () => void {
       if (finalizers.includes('orphan')) orphan(store, change);
       else if (finalizers.includes('foregroundDeletion')) deleteInForeground(store, clock, object);
       if (resource === 'pods') failUnscheduled(store, object as Pod);
-      if (finalizers.length === 0 && deletionGracePeriodSeconds === 0 && resource !== 'namespaces') {
+      if (finalizers.length === 0 && deletionGracePeriodSeconds === 0) {
         removeSame(store, change);
       }
     }
@@ -38,7 +36,6 @@ export function collectGarbage(store: ObjectStore, clock: Clock): () => void {
       const current = store.get(resource, namespace, name);
       if (current) remove(store, clock, resource, current);
     }
-    if (resource === 'namespaces' && deletionTimestamp !== undefined) emptyNamespace(store, clock, name);
   });
 }
 
@@ -133,12 +130,4 @@ export function withoutFinalizer<T extends KubernetesObject>(object: T, finalize
   const { finalizers: _, ...metadata } = object.metadata;
   const rest = finalizers.filter((name) => name !== finalizer);
   return { ...object, metadata: rest.length === 0 ? metadata : { ...metadata, finalizers: rest } };
-}
-
-function emptyNamespace(store: ObjectStore, clock: Clock, namespace: string): void {
-  const contents = (['jobs', 'pods', 'secrets', 'configmaps', 'events'] as const).flatMap((resource) =>
-    store.list(resource, namespace).map((object: KubernetesObject) => ({ resource, object })),
-  );
-  if (contents.length === 0) store.remove('namespaces', undefined, namespace);
-  for (const { resource, object } of contents) remove(store, clock, resource, object);
 }

@@ -38,9 +38,9 @@ export class Kubelet {
   }
 
   #hear({ resource, type, object }: Change): void {
-    if ((resource === 'secrets' || resource === 'configmaps') && type === 'ADDED') {
+    if (resource === 'secrets' && type === 'ADDED') {
       for (const worker of this.#workers.values()) {
-        if (worker.state.pod.metadata.namespace === object.metadata.namespace) worker.objectArrived();
+        if (worker.state.pod.metadata.namespace === object.metadata.namespace) worker.secretArrived();
       }
     }
     if (resource !== 'pods') return;

@@ -38,7 +38,7 @@ export interface KubernetesObject {
 
 export interface Namespace extends KubernetesObject {
   readonly spec: { readonly finalizers?: readonly string[] };
-  readonly status: { readonly phase: 'Active' | 'Terminating' };
+  readonly status: { readonly phase: 'Active' };
 }
 
 export interface Secret extends KubernetesObject {

@@ -1,7 +1,7 @@
 import { forbidden, notFound } from './api-error.js';
 import type { Faults } from './faults.js';
 import { podSecurityViolations } from './pod-security.js';
-import type { Namespace, ResourceName } from './objects.js';
+import type { Namespace } from './objects.js';
 import type { Pod } from './pod-objects.js';
 import type { Draft, ObjectStore } from './object-store.js';
 
@@ -9,8 +9,8 @@ const ENFORCE = 'pod-security.kubernetes.io/enforce';
 const WARN = 'pod-security.kubernetes.io/warn';
 
 /**
- * Creates a pod that passes admission: the namespace lives, its service account is there, its Pod Security level allows
- * it. Throws ApiError 403 or 404 otherwise.
+ * Creates a pod that passes admission: its service account is there, the Pod Security level of its namespace allows it.
+ * Throws ApiError 403 or 404 otherwise.
  */
 export function createPod(
   store: ObjectStore,
@@ -23,7 +23,6 @@ export function createPod(
   if (!found) throw notFound('namespaces', namespace);
   // A controller's pod has no name yet when it is refused.
   const shown = generateName ?? name;
-  checkNotTerminating(found, 'pods', shown);
   const account = draft.spec.serviceAccountName ?? 'default';
   if (!serviceAccounts.includes(account)) {
     const problem = `error looking up service account ${namespace}/${account}: serviceaccount "${account}" not found`;
@@ -37,13 +36,6 @@ export function createPod(
   const pod = { ...draft, spec: { ...draft.spec, serviceAccountName: account } };
   const admitted = faults.admit ? (faults.admit('pods', pod) as unknown as Draft<Pod>) : pod;
   return store.create('pods', admitted);
-}
-
-/** Throws ApiError 403 for a namespace that is being deleted. */
-export function checkNotTerminating(namespace: Namespace, resource: ResourceName, name: string): void {
-  if (namespace.status.phase !== 'Terminating') return;
-  const why = `unable to create new content in namespace ${namespace.metadata.name} because it is being terminated`;
-  throw forbidden(resource, name, why);
 }
 
 /** The Warning header for a Job whose pods the namespace will refuse or warn of. */

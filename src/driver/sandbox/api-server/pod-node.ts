@@ -7,8 +7,7 @@ import type { KubeletSettings } from './kubelet-settings.js';
 import type { ObjectStore } from './object-store.js';
 import type { Container, Pod } from './pod-objects.js';
 import type { ContainerRecord } from './pod-status.js';
-import { fieldValue } from './container-environment.js';
-import type { PodSources } from './volume-payload.js';
+import type { FindSecret } from './volume-payload.js';
 
 /** What all the pods of the node share. */
 export interface PodNode {
@@ -71,13 +70,8 @@ export function podFolder(node: PodNode, pod: Pod): string {
   return join(node.folder, pod.metadata.uid);
 }
 
-export function sourcesOf({ store }: PodNode, pod: Pod): PodSources {
-  const { namespace } = pod.metadata;
-  return {
-    secret: (name) => store.get('secrets', namespace, name),
-    configMap: (name) => store.get('configmaps', namespace, name),
-    field: (path) => fieldValue(pod, path),
-  };
+export function secretsOf({ store }: PodNode, pod: Pod): FindSecret {
+  return (name) => store.get('secrets', pod.metadata.namespace, name);
 }
 
 /** `name_namespace(uid)`, as the kubelet's messages have it. */

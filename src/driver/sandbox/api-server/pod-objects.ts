@@ -9,7 +9,6 @@ export interface PodSpec {
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   readonly terminationGracePeriodSeconds?: number;
   readonly nodeName?: string;
-  readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly serviceAccountName?: string;
   readonly hostname?: string;
   readonly securityContext?: PodSecurityContext;
@@ -53,8 +52,6 @@ export interface EnvVar {
   readonly value?: string;
   readonly valueFrom?: {
     readonly secretKeyRef?: KeySelector;
-    readonly configMapKeyRef?: KeySelector;
-    readonly fieldRef?: { readonly fieldPath: string };
   };
 }
 
@@ -86,23 +83,16 @@ export interface Volume {
     readonly optional?: boolean;
     readonly defaultMode?: number;
   };
-  readonly configMap?: SourceOfKeys & { readonly defaultMode?: number };
-  readonly projected?: { readonly sources?: readonly ProjectedSource[]; readonly defaultMode?: number };
+  readonly projected?: {
+    readonly sources?: readonly { readonly secret?: SourceOfKeys }[];
+    readonly defaultMode?: number;
+  };
 }
 
 export interface SourceOfKeys {
   readonly name: string;
   readonly items?: readonly KeyToPath[];
   readonly optional?: boolean;
-}
-
-export interface ProjectedSource {
-  readonly secret?: SourceOfKeys;
-  readonly configMap?: SourceOfKeys;
-  readonly downwardAPI?: {
-    readonly items?: readonly { readonly path: string; readonly fieldRef?: { readonly fieldPath: string } }[];
-  };
-  readonly serviceAccountToken?: { readonly path: string };
 }
 
 export interface PodStatus {

@@ -4,8 +4,8 @@ import type { Container, EnvVar, KeyToPath, PodSpec, Volume } from './pod-object
 /** `reason` without its prefix `FieldValue`. */
 export type Note = (field: string, reason: string, message: string) => void;
 
-/** `always`: whether restartPolicy may be Always, or absent (a bare pod). */
-export function podSpecProblems(field: string, spec: Partial<PodSpec> | undefined, always: boolean, note: Note): void {
+/** Of the pods of a Job. */
+export function podSpecProblems(field: string, spec: Partial<PodSpec> | undefined, note: Note): void {
   const { containers = [], initContainers = [], volumes = [], restartPolicy } = spec ?? {};
   const names = new Set<string>();
   volumes.forEach((volume, index) => volumeProblems(`${field}.volumes[${index}]`, volume, names, note));
@@ -33,17 +33,17 @@ export function podSpecProblems(field: string, spec: Partial<PodSpec> | undefine
       );
     }
   });
-  restartPolicyProblems(`${field}.restartPolicy`, restartPolicy, always, note);
+  restartPolicyProblems(`${field}.restartPolicy`, restartPolicy, note);
 }
 
-function restartPolicyProblems(field: string, policy: string | undefined, always: boolean, note: Note): void {
-  if (policy === 'OnFailure' || policy === 'Never' || (always && (policy ?? 'Always') === 'Always')) return;
-  const unsupported = (values: string): void =>
+function restartPolicyProblems(field: string, policy: string | undefined, note: Note): void {
+  if (policy === 'OnFailure' || policy === 'Never') return;
+  if (policy === undefined || policy === 'Always') {
+    note(field, 'Required', 'Required value: valid values: "OnFailure", "Never"');
+    return;
+  }
+  for (const values of ['"Always", "OnFailure", "Never"', '"OnFailure", "Never"']) {
     note(field, 'NotSupported', `Unsupported value: ${JSON.stringify(policy)}: supported values: ${values}`);
-  if ((policy ?? 'Always') === 'Always') note(field, 'Required', 'Required value: valid values: "OnFailure", "Never"');
-  else {
-    unsupported('"Always", "OnFailure", "Never"');
-    if (!always) unsupported('"OnFailure", "Never"');
   }
 }
 

@@ -6,7 +6,7 @@ import { startContainer } from './container-start.js';
 import { stopPod } from './container-stop.js';
 import { timestamp } from './objects.js';
 import type { Pod } from './pod-objects.js';
-import { containersOf, graceOf, podFolder, sourcesOf } from './pod-node.js';
+import { containersOf, graceOf, podFolder, secretsOf } from './pod-node.js';
 import type { PodContainer, PodNode, PodState } from './pod-node.js';
 import { isInitialized, podStatus } from './pod-status.js';
 import { setUpVolume } from './volumes.js';
@@ -31,7 +31,7 @@ export class PodWorker {
   #final = false;
   readonly #begin: number;
   #mountRetryMs: number;
-  #waitsForObjects = false;
+  #waitsForSecrets = false;
   #news = false;
   #wake: () => void = () => undefined;
 
@@ -66,9 +66,9 @@ export class PodWorker {
     this.stop(0);
   }
 
-  /** A Secret or ConfigMap of the namespace has come. */
-  objectArrived(): void {
-    if (this.#waitsForObjects) this.#tellNews();
+  /** A Secret of the namespace has come. */
+  secretArrived(): void {
+    if (this.#waitsForSecrets) this.#tellNews();
   }
 
   container(name: string): PodContainer | undefined {
@@ -162,13 +162,13 @@ export class PodWorker {
         const inMemory = volume.emptyDir ? volume.emptyDir.medium === 'Memory' : true;
         const root = inMemory ? this.#memory() : join(podFolder(this.node, pod), 'volumes');
         mkdirSync(root, { recursive: true, mode: 0o700 });
-        volumeFolders.set(volume.name, setUpVolume(root, volume, sourcesOf(this.node, pod)));
+        volumeFolders.set(volume.name, setUpVolume(root, volume, secretsOf(this.node, pod)));
       }
-      this.#waitsForObjects = false;
+      this.#waitsForSecrets = false;
       return true;
     } catch (error) {
       const patience = this.#begin + this.node.settings.mountPatienceMs - this.node.clock.now();
-      this.#waitsForObjects = patience > 0;
+      this.#waitsForSecrets = patience > 0;
       if (patience > 0) return { waitMs: patience };
       this.node.events.record(pod, { type: 'Warning', reason: 'FailedMount', message: messageOf(error) });
       const waitMs = this.#mountRetryMs;

@@ -23,16 +23,6 @@ export function accessReview(body: Readonly<Record<string, unknown>>, faults: Fa
   return { kind: 'SelfSubjectAccessReview', apiVersion, metadata, spec, status: { allowed } };
 }
 
-/** Answers SelfSubjectReview. */
-export function subjectReview(now: string): unknown {
-  return {
-    kind: 'SelfSubjectReview',
-    apiVersion: 'authentication.k8s.io/v1',
-    metadata: { creationTimestamp: now },
-    status: { userInfo: { username: USER_NAME, groups: ['system:masters', 'system:authenticated'] } },
-  };
-}
-
 /** GET /version of the release whose behaviour is modelled. */
 export const VERSION = {
   major: '1',

@@ -1,4 +1,3 @@
-import { arch } from 'node:os';
 import type { Clock } from '../../clock.js';
 import type { EventRecorder } from './event-recorder.js';
 import type { Pod } from './pod-objects.js';
@@ -20,7 +19,7 @@ export function schedulePods(
     const pod = object as Pod;
     if (pod.spec.nodeName !== undefined) return;
     const { namespace, name } = pod.metadata;
-    const refusal = refuse(pod) ?? noFit(pod, nodeName);
+    const refusal = refuse(pod);
     if (refusal === undefined) {
       store.update('pods', namespace, name, (current) => ({
         ...current,
@@ -39,15 +38,4 @@ export function schedulePods(
       events.record(pod, { type: 'Warning', reason: 'FailedScheduling', message: refusal, action });
     }
   });
-}
-
-function noFit(pod: Pod, nodeName: string): string | undefined {
-  const labels: Readonly<Record<string, string>> = {
-    'kubernetes.io/arch': arch() === 'x64' ? 'amd64' : arch(),
-    'kubernetes.io/hostname': nodeName,
-    'kubernetes.io/os': 'linux',
-  };
-  if (Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => labels[key] === value)) return undefined;
-  const why = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.";
-  return `${why} preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`;
 }

@@ -63,16 +63,12 @@ const volume = struct('Volume', {
   ...anything('photonPersistentDisk portworxVolume scaleIO storageos csi ephemeral image'),
 });
 
-const keySelector = (name: string): Schema => struct(name, { name: 'string', key: 'string', optional: 'bool' });
-
 const env = struct('EnvVar', {
   name: 'string',
   value: 'string',
   valueFrom: struct('EnvVarSource', {
-    secretKeyRef: keySelector('SecretKeySelector'),
-    configMapKeyRef: keySelector('ConfigMapKeySelector'),
-    fieldRef: struct('ObjectFieldSelector', { apiVersion: 'string', fieldPath: 'string' }),
-    ...anything('resourceFieldRef fileKeyRef'),
+    secretKeyRef: struct('SecretKeySelector', { name: 'string', key: 'string', optional: 'bool' }),
+    ...anything('configMapKeyRef fieldRef resourceFieldRef fileKeyRef'),
   }),
 });
 
@@ -160,8 +156,6 @@ export const SCHEMAS = {
     type: 'string',
     immutable: 'bool',
   }),
-  configmaps: struct('ConfigMap', { ...typed, data: map('string'), immutable: 'bool', binaryData: 'any' }),
-  pods: struct('Pod', { ...typed, spec: podSpec, status: 'any' }),
   jobs: struct('Job', {
     ...typed,
     spec: struct('JobSpec', {
@@ -180,3 +174,6 @@ export const SCHEMAS = {
     status: 'any',
   }),
 } as const satisfies Readonly<Record<string, Schema>>;
+
+/** What a client can create here. */
+export type CreatedName = keyof typeof SCHEMAS;

@@ -1,7 +1,8 @@
 import { invalid, type StatusCause } from './api-error.js';
-import { RESOURCES, type Job, type ObjectMeta, type ResourceName } from './objects.js';
+import { RESOURCES, type Job, type ObjectMeta } from './objects.js';
 import { configKeyProblem, LABEL, LABEL_KEY, LABEL_VALUE, NAME_PART, SUBDOMAIN } from './name-rules.js';
 import { podSpecProblems, type Note } from './pod-validation.js';
+import type { CreatedName } from './schema.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -9,20 +10,19 @@ const MAX_SECRET_BYTES = 1_048_576;
 const MAX_ANNOTATION_BYTES = 262_144;
 
 /** Checks a decoded object as the API server does. Throws one ApiError 422 with all that is wrong. */
-export function validate(resource: Exclude<ResourceName, 'events'>, object: Given): void {
+export function validate(resource: CreatedName, object: Given): void {
   const causes: StatusCause[] = [];
   const note: Note = (field, reason, message) => void causes.push({ reason: `FieldValue${reason}`, message, field });
   const metadata = (object['metadata'] ?? {}) as Partial<ObjectMeta>;
   metadataProblems(resource, metadata, note);
   if (resource === 'jobs') jobProblems(object['spec'] as Partial<Job['spec']> | undefined, metadata, note);
-  if (resource === 'pods') podSpecProblems('spec', object['spec'] as never, true, note);
   if (resource === 'secrets') secretProblems(object, note);
   if (causes.length === 0) return;
   const { kind, group } = RESOURCES[resource];
   throw invalid(group === '' ? kind : `${kind}.${group}`, metadata.name ?? '', causes);
 }
 
-function metadataProblems(resource: ResourceName, metadata: Partial<ObjectMeta>, note: Note): void {
+function metadataProblems(resource: CreatedName, metadata: Partial<ObjectMeta>, note: Note): void {
   const { name, generateName } = metadata;
   const rule = resource === 'namespaces' ? LABEL : SUBDOMAIN;
   if (!name && !generateName) {
@@ -91,7 +91,7 @@ function jobProblems(spec: Partial<Job['spec']> = {}, metadata: Partial<ObjectMe
     note(field, 'Invalid', `Invalid value: ${JSON.stringify(name)}: must be no more than 63 bytes`);
   }
   labelProblems('spec.template.labels', spec.template?.metadata?.labels ?? {}, note);
-  podSpecProblems('spec.template.spec', spec.template?.spec, false, note);
+  podSpecProblems('spec.template.spec', spec.template?.spec, note);
 }
 
 function secretProblems(object: Given, note: Note): void {

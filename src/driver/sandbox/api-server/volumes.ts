@@ -13,7 +13,7 @@ import {
 import { join, posix, sep } from 'node:path';
 import type { Container, Pod, Volume } from './pod-objects.js';
 import { messageOf } from '../../../errors.js';
-import { MountError, volumePayload, type PayloadFile, type PodSources } from './volume-payload.js';
+import { MountError, volumePayload, type PayloadFile, type FindSecret } from './volume-payload.js';
 import type { ContainerMount } from './container-runtime.js';
 import { ContainerConfigError } from './container-environment.js';
 
@@ -21,7 +21,7 @@ import { ContainerConfigError } from './container-environment.js';
  * Sets up one volume of a pod as a folder below `root` and returns its path. The name is a DNS label and the type one
  * of ours, so neither can lead out of `root`. Throws MountError when an object is missing.
  */
-export function setUpVolume(root: string, volume: Volume, sources: PodSources): string {
+export function setUpVolume(root: string, volume: Volume, secret: FindSecret): string {
   const type = VOLUME_TYPES.find((name) => volume[name] !== undefined);
   if (type === undefined) {
     const kind = Object.keys(volume).find((key) => key !== 'name') ?? 'unknown';
@@ -29,7 +29,7 @@ export function setUpVolume(root: string, volume: Volume, sources: PodSources): 
   }
   const folder = join(root, type, volume.name);
   if (existsSync(folder)) return folder;
-  const files = volumePayload(volume, sources);
+  const files = volumePayload(volume, secret);
   // Put together aside, so that what fails half-way is not taken for a volume at the next try.
   const draft = `${folder}.new`;
   rmSync(draft, { recursive: true, force: true });
@@ -40,7 +40,7 @@ export function setUpVolume(root: string, volume: Volume, sources: PodSources): 
   return folder;
 }
 
-const VOLUME_TYPES = ['emptyDir', 'secret', 'configMap', 'projected'] as const;
+const VOLUME_TYPES = ['emptyDir', 'secret', 'projected'] as const;
 
 /** As the kubelet's atomic writer lays it out: `..<time>/key`, `..data` -> that folder, `key` -> `..data/key`. */
 function writePayload(volume: string, folder: string, files: readonly PayloadFile[]): void {

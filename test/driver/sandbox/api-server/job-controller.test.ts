@@ -11,7 +11,6 @@ import {
 } from '../../../helpers/api-server-jobs.js';
 import { ManualClock } from '../../../helpers/manual-clock.js';
 
-const JOB = '/apis/batch/v1/namespaces/default/jobs/sample';
 const forEver: ContainerScript = async ({ terminated }) => {
   await terminated;
   return 143;
@@ -130,24 +129,6 @@ describe('a Job', () => {
         /error looking up service account default\/deployer: serviceaccount "deployer" not found$/,
       );
     }));
-
-  it('goes with its namespace, which takes nothing new meanwhile', () => {
-    let finish = (): void => undefined;
-    const finished = new Promise<number>((resolve) => (finish = () => resolve(0)));
-    const runtime = new ScriptedRuntime({ scripts: { invocation: () => finished } });
-    return withApiServer({ runtime }, async (server) => {
-      const job = await createJob(server);
-      await podWhen(server, job, (pod) => pod.status.phase === 'Running');
-      await server.request('DELETE', '/api/v1/namespaces/default');
-      const late = await server.request('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 'late' } });
-      assert.equal(late.status, 403);
-      assert.match(late.text, /because it is being terminated/);
-      finish();
-      await server.idle();
-      assert.equal((await server.request('GET', JOB)).status, 404);
-      assert.equal((await server.request('GET', '/api/v1/namespaces/default')).status, 404);
-    });
-  });
 });
 
 async function waitFor(holds: () => boolean): Promise<void> {

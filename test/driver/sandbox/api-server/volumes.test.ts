@@ -39,8 +39,6 @@ describe('what a container finds', () => {
                 sources: [
                   { secret: { name: 's', items: [{ key: 'a', path: 'f0.0' }] } },
                   { secret: { name: 't', items: [{ key: 'b', path: 'deep/f0.1' }] } },
-                  { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
-                  { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
                 ],
               },
             },
@@ -49,10 +47,7 @@ describe('what a container finds', () => {
       },
       ({ read }) => {
         const file = (name: string): string => read(`/cnab/app/outputs/${name}`).toString();
-        assert.deepEqual(
-          [file('f0.0'), file('deep/f0.1'), file('namespace'), file('ca.crt')],
-          ['A', 'B', 'default', ''],
-        );
+        assert.deepEqual([file('f0.0'), file('deep/f0.1')], ['A', 'B']);
       },
     ));
 
@@ -113,15 +108,15 @@ describe('what a container finds', () => {
           args: ['$(A)-$(B)', '$$(A)', '$(NONE)', 'kill $$'],
           env: [
             { name: 'A', value: 'a' },
-            { name: 'B', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+            { name: 'B', valueFrom: { secretKeyRef: { name: 's', key: 'a' } } },
             { name: 'C', valueFrom: { secretKeyRef: { name: 's', key: 'none', optional: true } } },
             { name: 'D', valueFrom: { secretKeyRef: { name: 's', key: 'raw' } } },
           ],
         },
       },
       ({ env, spec }) => {
-        assert.deepEqual(env, { A: 'a', B: 'default', D: '\ufffd' });
-        assert.deepEqual(spec.args, ['a-default', '$(A)', '$(NONE)', 'kill $']);
+        assert.deepEqual(env, { A: 'a', B: 'A', D: '\ufffd' });
+        assert.deepEqual(spec.args, ['a-A', '$(A)', '$(NONE)', 'kill $']);
       },
     ));
 

@@ -58,7 +58,6 @@ export interface ContainAnswer {
 
 const SECURITY = {
   readOnlyRootFilesystem: false,
-  allowPrivilegeEscalation: true,
   addCapabilities: [],
   dropCapabilities: [],
 };

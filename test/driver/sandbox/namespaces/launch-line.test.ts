@@ -4,7 +4,6 @@ import { joinLine, launchLine, type LaunchOptions } from '../../../../src/driver
 
 const SECURITY: ContainerSecurity = {
   readOnlyRootFilesystem: false,
-  allowPrivilegeEscalation: true,
   addCapabilities: [],
   dropCapabilities: [],
 };

@@ -19,7 +19,6 @@ const HOST: HostLayout = {
 };
 const SECURITY = {
   readOnlyRootFilesystem: false,
-  allowPrivilegeEscalation: true,
   addCapabilities: [],
   dropCapabilities: [],
 };

@@ -4,7 +4,6 @@ import { identities, processesWith, skipWithoutNamespaces, startMachine, type Ma
 
 const SECURITY = {
   readOnlyRootFilesystem: false,
-  allowPrivilegeEscalation: true,
   addCapabilities: [],
   dropCapabilities: [],
 };
