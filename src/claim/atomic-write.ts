@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { errnoOf, isMissing } from './disk-error.js';
 
@@ -15,16 +15,34 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 /** File systems that cannot sync a folder answer with one of these; the rename is still atomic. */
 const NO_FOLDER_SYNC = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EBADF', 'EPERM']);
 
-/** Makes a folder and its missing parents, 0700 and durable. A folder that exists keeps its mode. Rejects with errno errors. */
+/**
+ * Makes a folder and its missing parents, 0700 and durable. A folder that exists keeps its mode. Rejects with errno errors.
+ * Not mkdir's own `recursive`: where a folder exists and takes no new name (/proc), Node 20 tries again for ever.
+ */
 export async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: FOLDER_MODE });
-  if (first === undefined) return;
-  let parent = dirname(first);
-  await syncFolder(parent);
-  for (const part of relative(parent, path).split(sep).slice(0, -1)) {
-    parent = join(parent, part);
-    await syncFolder(parent);
+  if (await makeInParent(path)) return;
+  await makeFolder(dirname(path));
+  if (!(await makeInParent(path))) await mkdir(path);
+}
+
+/** False where the parent is missing, or answers as if it were. */
+async function makeInParent(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: FOLDER_MODE });
+  } catch (error) {
+    if (isMissing(error) && dirname(path) !== path) return false;
+    if (await isFolder(path)) return true;
+    throw error;
   }
+  await syncFolder(dirname(path));
+  return true;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** Makes the names in a folder durable. */

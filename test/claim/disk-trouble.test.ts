@@ -137,3 +137,12 @@ describe('the translation of disk errors', () => {
     }
   });
 });
+
+describe('a home where no folder can be made', () => {
+  // Node's own recursive mkdir never comes back from here: it takes the ENOENT of mkdir(2) for a missing parent.
+  it('is refused at once, though its parent answers that it is missing', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const store = storeIn('/proc/no-home/cnab');
+    await assert.rejects(store.on(TARGET).saveClaim(claim(idOf(1))), { code: 'unavailable', message: /\/proc\/no-home/ });
+  });
+});
