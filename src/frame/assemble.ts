@@ -1,6 +1,6 @@
 import { Announced } from './announced.js';
 import { FrameDecoder } from './decoder.js';
-import type { BlockHeader, FaultKind, Frame, ManifestEntry } from './grammar.js';
+import type { BlockHeader, FaultKind, Frame } from './grammar.js';
 import { ManifestReader, type Manifest } from './manifest.js';
 import { OpenBlock } from './open-block.js';
 import { PartFiles } from './part-files.js';
@@ -49,11 +49,8 @@ export class Assembler {
   #announced: Announced | undefined;
   #contradiction = false;
   #open: OpenBlock | undefined;
-  #hello = false;
   #mainEnded = false;
-  #ended = false;
   #fault: { readonly what: FaultKind; readonly detail: string } | undefined;
-  #frames = 0;
   #unusable = 0;
   #busy = false;
 
@@ -65,24 +62,9 @@ export class Assembler {
     this.#reader = new ManifestReader(options.wanted);
   }
 
-  /** The inputs are in place and the invocation may start. */
-  get hello(): boolean {
-    return this.#hello;
-  }
-
   /** The sidecar knows that the invocation has ended. */
   get mainEnded(): boolean {
     return this.#mainEnded;
-  }
-
-  /** Only once its digest was found right; undefined when two of them contradict each other. */
-  get manifest(): readonly ManifestEntry[] | undefined {
-    return this.#contradiction ? undefined : this.#announced?.manifest.entries;
-  }
-
-  /** A pass is over: what is not whole now was lost on the way. */
-  get ended(): boolean {
-    return this.#ended;
   }
 
   /** The manifest is proven and so is every file that it announces within the limits: nothing more is to come. */
@@ -95,11 +77,6 @@ export class Assembler {
     return this.#fault;
   }
 
-  /** Number of frames of this run so far, beats among them: while it grows the sidecar lives. */
-  get frames(): number {
-    return this.#frames;
-  }
-
   /** Bytes of files on disk. */
   get receivedBytes(): number {
     return this.#announced?.receivedBytes ?? 0;
@@ -108,11 +85,6 @@ export class Assembler {
   /** Bytes that will be on disk when it is complete; undefined before the manifest. */
   get totalBytes(): number | undefined {
     return this.#announced?.totalBytes;
-  }
-
-  /** The log's timestamp of the newest line that had one (see FrameDecoder). */
-  get timestamp(): string | undefined {
-    return this.#decoder.timestamp;
   }
 
   /**
@@ -124,7 +96,6 @@ export class Assembler {
     this.#busy = true;
     try {
       for (const frame of this.#decoder.push(chunk)) {
-        this.#frames += 1;
         const waiting = this.#take(frame);
         if (waiting) await waiting;
       }
@@ -170,10 +141,12 @@ export class Assembler {
   #take(frame: Frame): Promise<void> | undefined {
     switch (frame.type) {
       case 'hello':
-        if (frame.count === this.#options.wanted) this.#hello = true;
-        else this.#unusable += 1;
+        if (frame.count !== this.#options.wanted) this.#unusable += 1;
+        // What an earlier start had to complain of is over.
+        this.#fault = undefined;
         return undefined;
       case 'beat':
+      case 'end':
         return undefined;
       case 'ended':
         this.#mainEnded = true;
@@ -190,9 +163,6 @@ export class Assembler {
         return this.#takeData(frame);
       case 'changed':
         if (frame.start === this.#announced?.manifest.start) this.#announced.file(frame.index)?.markChanged();
-        return undefined;
-      case 'end':
-        this.#ended = true;
         return undefined;
       case 'fault':
         this.#fault = { what: frame.what, detail: frame.detail };
@@ -218,6 +188,7 @@ export class Assembler {
   async #begin(manifest: Manifest): Promise<void> {
     await this.#announced?.discard(this.#parts);
     this.#open = undefined;
+    this.#contradiction = false;
     this.#announced = new Announced(manifest, this.#options.limits);
     await this.#announced.settleEmpty(this.#parts);
   }

@@ -21,7 +21,6 @@ export class FrameDecoder {
   /** In a line that is already too long: everything up to its newline is dropped. */
   #skipping = false;
   #noise = 0;
-  #timestamp: string | undefined;
 
   /** `runId`: frames of any other run are noise. */
   constructor(runId: string) {
@@ -31,11 +30,6 @@ export class FrameDecoder {
   /** Lines, empty ones left out, that were no frame of this run. */
   get noise(): number {
     return this.#noise;
-  }
-
-  /** The log's timestamp of the newest line that had one, as it came: what a later connection asks `sinceTime` of. */
-  get timestamp(): string | undefined {
-    return this.#timestamp;
   }
 
   /**
@@ -53,7 +47,7 @@ export class FrameDecoder {
       if (line === undefined) {
         this.#noise += 1;
       } else if (line.length > 0) {
-        const frame = this.#parse(this.#withoutTimestamp(line));
+        const frame = this.#parse(withoutTimestamp(line));
         if (frame) yield frame;
         else this.#noise += 1;
       }
@@ -82,14 +76,6 @@ export class FrameDecoder {
     return fits ? this.#half.subarray(0, length) : undefined;
   }
 
-  #withoutTimestamp(line: Buffer): Buffer {
-    if (line[0] !== DIGIT_2) return line;
-    const match = TIMESTAMP.exec(line.toString('latin1', 0, TIMESTAMP_BYTES));
-    if (!match) return line;
-    this.#timestamp = match[0].slice(0, -1);
-    return line.subarray(match[0].length);
-  }
-
   #keep(bytes: Buffer, from: number): void {
     if (this.#skipping) return;
     if (this.#halfLength + bytes.length - from > MAX_HELD_BYTES) {
@@ -99,4 +85,10 @@ export class FrameDecoder {
     }
     this.#halfLength += bytes.copy(this.#half, this.#halfLength, from);
   }
+}
+
+function withoutTimestamp(line: Buffer): Buffer {
+  if (line[0] !== DIGIT_2) return line;
+  const match = TIMESTAMP.exec(line.toString('latin1', 0, TIMESTAMP_BYTES));
+  return match ? line.subarray(match[0].length) : line;
 }

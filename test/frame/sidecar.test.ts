@@ -28,7 +28,7 @@ async function pass(
     await mkdir(staging);
     const assembler = new Assembler({ runId: RUN, wanted: options.wanted.length, staging, limits: LIMITS });
     await assembler.accept(log);
-    assert.deepEqual([assembler.hello, assembler.mainEnded, assembler.ended], [true, true, true]);
+    assert.deepEqual([assembler.mainEnded, assembler.complete], [true, true]);
     await check(await assembler.finish(), log);
   });
 }
