@@ -48,6 +48,16 @@ describe('a claim store that the disk refuses', () => {
     }
   }
 
+  it('is told of a place that takes no folder, and is not waited for', async function () {
+    if (process.platform !== 'linux') this.skip();
+    for (const home of ['/proc/cnab', '/proc/cnab/below']) {
+      await assert.rejects(storeIn(home).on(TARGET).lock('app', 'test'), {
+        code: 'unavailable',
+        message: 'cannot create /proc/cnab: the operation is not permitted (EPERM)',
+      });
+    }
+  });
+
   it('says in one sentence that the home is a file', async () => {
     const home = join(top, 'home');
     await writeFile(home, 'x');
@@ -143,6 +153,9 @@ describe('a home where no folder can be made', () => {
   it('is refused at once, though its parent answers that it is missing', async function () {
     if (process.platform !== 'linux') return this.skip();
     const store = storeIn('/proc/no-home/cnab');
-    await assert.rejects(store.on(TARGET).saveClaim(claim(idOf(1))), { code: 'unavailable', message: /\/proc\/no-home/ });
+    await assert.rejects(store.on(TARGET).saveClaim(claim(idOf(1))), {
+      code: 'unavailable',
+      message: /\/proc\/no-home/,
+    });
   });
 });
