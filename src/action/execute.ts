@@ -29,8 +29,8 @@ export async function executeAction(
 ): Promise<ActionOutcome> {
   const { claim, secrets, start } = prepared;
   const run = await claims.openRun(claim.id);
-  prepared.warnings.forEach(context.events.onWarning);
   context.events.onStart(start);
+  prepared.warnings.forEach(context.events.onWarning);
   const log = await RunLog.create(run.logFile, secretPatterns(secrets), context.events.onLog);
   if (progress !== undefined) progress.driving = true;
   const outcome = await onDisk('keep', run.staging, async () => {

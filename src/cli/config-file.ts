@@ -41,6 +41,8 @@ function exists(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
+    // A part of the path is a file: then the home is none, which is for the store to say.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
     throw new CnabError('invalid', `the config file ${file} cannot be read: ${messageOf(error)}`, { cause: error });
   }
 }

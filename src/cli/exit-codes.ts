@@ -11,7 +11,7 @@ export const EXIT_CODES = [
   { code: 3, meaning: 'cluster, engine, registry or disk trouble; nothing ran: safe to try again' },
   { code: 4, meaning: 'timed out; the run was stopped' },
   { code: 5, meaning: 'the bundle ended with 0, but its outputs are missing, invalid or incomplete' },
-  { code: 6, meaning: 'no installation, run or output of that name on that target' },
+  { code: 6, meaning: 'no installation, run, output or set of that name on that target' },
   { code: 7, meaning: 'another run of this installation is going on' },
   { code: 8, meaning: 'contact lost: it may have run, the outcome is unknown' },
   { code: 9, meaning: "the installation's state forbids it (already installed, already uninstalled)" },

@@ -30,9 +30,16 @@ export class FlagSources {
     return Object.fromEntries(Object.entries(flags as Record<string, FlagShape>).map(layer)) as T;
   }
 
-  /** Notes what stood on the command line. */
+  /**
+   * Notes what stood on the command line. Throws CnabError `invalid` for an empty value: that is a variable of a script
+   * that is not set (`-n "$NAMESPACE"`), and must not mean the default.
+   */
   note(raw: ParserOutput['raw']): void {
-    for (const token of raw) if (token.type === 'flag') this.found.set(token.flag, 'command line');
+    for (const token of raw) {
+      if (token.type !== 'flag') continue;
+      if (token.input !== '') this.found.set(token.flag, 'command line');
+      else throw new CnabError('invalid', `--${token.flag} is empty: give it a value or leave it out`);
+    }
   }
 
   of(name: string): Source | undefined {

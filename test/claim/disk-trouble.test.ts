@@ -48,16 +48,6 @@ describe('a claim store that the disk refuses', () => {
     }
   }
 
-  it('is told of a place that takes no folder, and is not waited for', async function () {
-    if (process.platform !== 'linux') this.skip();
-    for (const home of ['/proc/cnab', '/proc/cnab/below']) {
-      await assert.rejects(storeIn(home).on(TARGET).lock('app', 'test'), {
-        code: 'unavailable',
-        message: 'cannot create /proc/cnab: the operation is not permitted (EPERM)',
-      });
-    }
-  });
-
   it('says in one sentence that the home is a file', async () => {
     const home = join(top, 'home');
     await writeFile(home, 'x');

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RECORDED_BUNDLE } from '../helpers/recorded-installation.js';
 import { removeHome, runCnab, temporaryHome } from '../helpers/run-cnab.js';
 
 describe('wrong usage', () => {
@@ -91,9 +94,32 @@ describe('wrong usage', () => {
     assert.deepEqual([code, stderr], [2, 'error: CNAB_OUTPUT is "xml": it is one of table, json, yaml\n']);
   });
 
-  it('of the machine is exit 3: a home that cannot be written', async () => {
-    const { code, stderr } = await runCnab(['forget', 'app'], { home, env: { CNAB_HOME: '/proc/nothing' } });
-    assert.equal(code, 6, stderr);
+  it('of the machine is exit 3: a home that takes no record', async () => {
+    writeFileSync(join(home, 'file'), '');
+    writeFileSync(join(home, 'bundle.json'), JSON.stringify(RECORDED_BUNDLE));
+    const env = { CNAB_HOME: join(home, 'file/below') };
+    const { code, stdout, stderr } = await runCnab(['install', 'a', 'bundle.json', '-d', 'sandbox', '--json'], {
+      home,
+      env,
+    });
+    assert.equal(code, 3, stderr);
+    assert.equal((JSON.parse(stdout) as { ran: string }).ran, 'no');
+    assert.match(
+      stderr,
+      /^error: cannot create .*: a part of the path is a file, not a folder \(ENOTDIR\)\n +set CNAB_HOME/,
+    );
     assert.doesNotMatch(stderr, /\n {4}at /);
+  });
+
+  it('of a variable that is not set is no default: an empty value is refused', async () => {
+    for (const args of [
+      ['list', '-n', ''],
+      ['list', '--context='],
+      ['install', 'a', 'b', '-c', ''],
+    ]) {
+      const { code, stderr } = await runCnab(args, { home });
+      assert.equal(code, 2);
+      assert.match(stderr, /^error: --(?:namespace|context|credentials) is empty: give it a value or leave it out\n$/);
+    }
   });
 });

@@ -48,6 +48,7 @@ describe('cnab install', () => {
       /^install app -> test \(https:\/\/127\.0\.0\.1:6443\), namespace default, service account: none$/m,
     );
     assert.match(stderr, /^run 0[0-9A-Z]{25}$/m);
+    assert.ok(stderr.startsWith('install app -> '), stderr);
     assert.match(stderr, /^installing$/m);
     assert.match(stderr, /^install app: succeeded after [\d.]+s, on test/m);
   });
@@ -218,6 +219,13 @@ describe('cnab install', () => {
     const { thrown } = await install(['--credential', 'token=hunter2', '--params', 'nowhere.yaml'], { parts });
     assert.ok(thrown instanceof CnabError);
     assert.match(thrown.details.join(), /a value is not taken from the command line/);
+  });
+
+  it('refuses a credential set that is not there, also where no credential is needed', async () => {
+    const { thrown } = await install(['-c', 'prdo']);
+    assert.ok(thrown instanceof CnabError);
+    assert.equal(thrown.code, 'not-found');
+    assert.match(thrown.message, /^there is no credential set "prdo": it would be .*credentials\/prdo\.yaml$/);
   });
 
   it('takes the last of two values for a parameter, and its name for the flag --set too', async () => {

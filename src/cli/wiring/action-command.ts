@@ -1,5 +1,7 @@
 import type { ActionEvents, ActionOutcome, ActionRequest } from '../../action/request.js';
 import type { Json } from '../../bundle/bundle.js';
+import { makeFolder } from '../../claim/atomic-write.js';
+import { onDisk } from '../../claim/disk-error.js';
 import type { Target } from '../../claim/target.js';
 import type { Driver, StopReason } from '../../driver/driver.js';
 import { CnabError, messageOf, type ErrorCode } from '../../errors.js';
@@ -39,7 +41,7 @@ export abstract class ActionCommand extends BaseCommand {
       surroundings,
       clock: parts.clock,
       quiet: flags.quiet === true,
-      colors: flags['no-color'] !== true,
+      colors: flags['no-color'] !== true && !surroundings.env['NO_COLOR'],
       title: `${plan.action} ${plan.installation}`,
     });
     this.screen = screen;
@@ -55,6 +57,7 @@ export abstract class ActionCommand extends BaseCommand {
         signal: stop.signal,
         onStderr: (chunk) => void screen.log(chunk),
       });
+      await onDisk('create', this.home, () => makeFolder(this.home));
       const driver = await parts.openDriver(driverName, settings, {
         home: this.home,
         surroundings,

@@ -39,7 +39,7 @@ export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: In
     installation: plan.installation,
     ...(bundle === undefined ? {} : { bundle }),
     parameters: await parametersOf(flags, bundle, places),
-    choices: await choicesOf(flags, surroundings.cwd),
+    choices: await choicesOf(flags, places),
     credentials,
     reset: flags.reset === true,
     force: flags.force === true,
@@ -79,19 +79,21 @@ async function credentialsOf(flags: ActionFlags, places: InputPlaces): Promise<A
 }
 
 /** What later actions of the installation keep. A set that is a file is kept by its absolute path. */
-async function choicesOf(flags: ActionFlags, cwd: string): Promise<Choices> {
+async function choicesOf(flags: ActionFlags, { home, surroundings: { cwd } }: InputPlaces): Promise<Choices> {
+  const { locateSet } = await import('../../credential/locate.js');
   const account = flags['service-account'];
   const mapping = flags['relocation-mapping'];
+  const credentialSets: string[] = [];
+  for (const given of flags.credentials ?? []) {
+    // Looked for also where this action needs no credential: a slip would be kept for the one that does.
+    const { path } = await locateSet(given, 'credential', { home, cwd });
+    credentialSets.push(path === resolve(cwd, given) ? path : given);
+  }
   return {
-    credentialSets: (flags.credentials ?? []).map((set) => (isFileName(set) ? resolve(cwd, set) : set)),
+    credentialSets,
     ...(account === undefined ? {} : { serviceAccount: account }),
     ...(mapping === undefined ? {} : { relocation: await readRelocation(mapping, cwd) }),
   };
-}
-
-/** A set's name has no slash and no ending of a file. */
-function isFileName(set: string): boolean {
-  return set.includes('/') || /\.(?:json|ya?ml)$/i.test(set);
 }
 
 async function readRelocation(file: string, cwd: string): Promise<Readonly<Record<string, string>>> {

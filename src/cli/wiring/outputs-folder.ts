@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, chmod, copyFile, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, copyFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { ActionEvents } from '../../action/request.js';
+import { makeFolder } from '../../claim/atomic-write.js';
 import { encodeFileName, hashedFileName } from '../../claim/file-name.js';
 import { CnabError, messageOf } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
@@ -54,7 +55,7 @@ export function copyOutputs(
     const withheld = outputs.filter(({ name, sensitive }) => sensitive && !included.includes(name));
     const place = resolve(cwd, folder);
     try {
-      await mkdir(place, { recursive: true });
+      await makeFolder(place);
       for (const output of outputs.filter((one) => !withheld.includes(one))) {
         await copyWhole(output.file, join(place, fileName(output.name, outputs)));
       }

@@ -25,8 +25,10 @@ interface Uninstalled {
 /** Uninstalls one name after the other: one that fails does not keep the others, an interruption or a time-out does. */
 export abstract class UninstallCommand extends PlanCommand {
   protected async uninstallAll(names: readonly string[], flags: UninstallFlags): Promise<ExitCode> {
+    // What is wrong with the flags is told once, not for each name.
+    settingsOf(flags);
     const done: Uninstalled[] = [];
-    for (const name of names) {
+    for (const name of new Set(names)) {
       const one = await this.uninstall(name, flags);
       done.push(one);
       if ([4, 130, 143].includes(one.exitCode)) break;
@@ -38,8 +40,8 @@ export abstract class UninstallCommand extends PlanCommand {
 
   private async uninstall(name: string, flags: UninstallFlags): Promise<Uninstalled> {
     try {
-      if (flags['delete-record'] && (await this.dropRecord(name, flags)))
-        return quietly(this.commandName, name, flags['dry-run'] ? 'record would be deleted' : 'record deleted');
+      const settled = await this.settled(name, flags);
+      if (settled !== undefined) return await this.quietly(name, settled, flags);
       if (flags['dry-run']) {
         return { view: await this.preview({ action: 'uninstall', installation: name }, flags), exitCode: 0 };
       }
@@ -52,7 +54,7 @@ export abstract class UninstallCommand extends PlanCommand {
       return { view, exitCode, ...(outcome.error ? { error: outcome.error } : {}) };
     } catch (error) {
       if (flags['ignore-not-found'] && error instanceof CnabError && error.code === 'not-found') {
-        return quietly(this.commandName, name, 'not installed');
+        return await this.quietly(name, 'not installed', flags);
       }
       const exitCode =
         error instanceof CnabError
@@ -64,10 +66,14 @@ export abstract class UninstallCommand extends PlanCommand {
     }
   }
 
-  /** True when the name was uninstalled before and only its record had to go. */
-  private async dropRecord(name: string, flags: UninstallFlags): Promise<boolean> {
+  /**
+   * What is said of a name that was uninstalled before, where that is no failure: with `--ignore-not-found`, and with
+   * `--delete-record`, which has only the record to delete. Undefined where there is something to run or to refuse.
+   */
+  private async settled(name: string, flags: UninstallFlags): Promise<string | undefined> {
+    if (!flags['delete-record'] && !flags['ignore-not-found']) return undefined;
     const store = this.parts.openStore(this.home);
-    if ((await store.targetsOf(name)).length === 0) return false;
+    if ((await store.targetsOf(name)).length === 0) return undefined;
     const { surroundings, home } = this;
     const place = { surroundings, home, version: this.config.version, onPluginOutput: () => undefined };
     const settings = { ...settingsOf(flags), dryRun: flags['dry-run'] === true };
@@ -75,26 +81,23 @@ export abstract class UninstallCommand extends PlanCommand {
     try {
       const target = await driver.target(new AbortController().signal);
       const installation = await store.on(target).read(name);
-      if (installation === undefined || !isUninstalled(installation)) return false;
-      if (!flags['dry-run']) await forgetInstallation(name, target, store);
-      return true;
+      if (installation === undefined || !isUninstalled(installation)) return undefined;
+      if (!flags['delete-record']) return 'already uninstalled';
+      if (flags['dry-run']) return 'record would be deleted';
+      await forgetInstallation(name, target, store);
+      return 'record deleted';
     } finally {
       await driver.close();
     }
   }
-}
 
-/** Nothing was run, and that is no failure. */
-function quietly(command: string, installation: string, what: string): Uninstalled {
-  const body = document(command, {
-    action: 'uninstall',
-    installation,
-    status: 'succeeded',
-    ran: 'no',
-    note: what,
-    outputs: [],
-  });
-  return { view: { toJson: () => body, toText: () => '' }, exitCode: 0 };
+  /** Nothing was run, and that is no failure. */
+  private async quietly(installation: string, note: string, flags: UninstallFlags): Promise<Uninstalled> {
+    if (!flags.quiet) await this.say(`note: "${installation}": ${note}; nothing was run`);
+    const known = { action: 'uninstall', installation, status: 'succeeded', ran: 'no', note, outputs: [] };
+    const body = document(this.commandName, known);
+    return { view: { toJson: () => body, toText: () => '' }, exitCode: 0 };
+  }
 }
 
 /** Several names, one document. */

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import Uninstall from '../../src/commands/uninstall.js';
+import type { CnabError } from '../../src/errors.js';
+import { FAKE_TARGET, FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
+import { recordRun, storeAt } from '../helpers/recorded-installation.js';
+import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
+import { runInProcess } from '../helpers/run-command.js';
+
+async function leaveOutputs(run: FakeRun): Promise<void> {
+  for (const name of ['url', 'count', 'password', 'blob']) await run.output(name, '1');
+}
+
+describe('cnab uninstall', () => {
+  let home: string;
+  let cnab: string;
+  beforeEach(() => {
+    home = temporaryHome();
+    cnab = join(home, 'cnab');
+  });
+  afterEach(() => removeHome(home));
+
+  const uninstall = (argv: string[], driver = new FakeDriver(leaveOutputs)) =>
+    runInProcess(Uninstall, 'uninstall', argv, { home, driver });
+  const record = (name: string, action = 'install') => recordRun(cnab, { name, action, target: FAKE_TARGET });
+
+  it('runs each name once, goes on after one that fails, and ends with the first failure', async () => {
+    await record('a');
+    await record('c');
+    const driver = new FakeDriver(leaveOutputs);
+    const { exitCode, stdout, stderr } = await uninstall(['a', 'b', 'a', 'c', '--json'], driver);
+    assert.equal(exitCode, 6);
+    assert.deepEqual(
+      driver.operations.map(({ installation }) => installation),
+      ['a', 'c'],
+    );
+    const { installations } = JSON.parse(stdout) as { installations: { installation: string; status: string }[] };
+    assert.deepEqual(
+      installations.map(({ installation, status }) => `${installation} ${status}`),
+      ['a succeeded', 'b failed', 'c succeeded'],
+    );
+    assert.match(stderr, /^error: no installation "b" on test/m);
+  });
+
+  it('tells wrong flags once', async () => {
+    const { thrown } = await uninstall(['a', 'b', '--timeout', '90']);
+    assert.match((thrown as CnabError).message, /--timeout 90 has no unit/);
+  });
+
+  it('takes what is not installed, or not any more, for no failure with --ignore-not-found', async () => {
+    await record('old');
+    await record('old', 'uninstall');
+    const driver = new FakeDriver(leaveOutputs);
+    const { exitCode, stdout, stderr } = await uninstall(['old', 'gone', '--ignore-not-found'], driver);
+    assert.deepEqual([exitCode, stdout, driver.operations.length], [0, '', 0]);
+    assert.equal(
+      stderr,
+      'note: "old": already uninstalled; nothing was run\nnote: "gone": not installed; nothing was run\n',
+    );
+    assert.equal((await uninstall(['old'])).exitCode, 9);
+    assert.equal((await uninstall(['gone'])).exitCode, 6);
+  });
+
+  it('deletes only the record of what is uninstalled with --delete-record', async () => {
+    await record('old');
+    await record('old', 'uninstall');
+    const driver = new FakeDriver(leaveOutputs);
+    const { exitCode, stdout } = await uninstall(['old', '--delete-record', '--json'], driver);
+    assert.deepEqual([exitCode, driver.operations.length], [0, 0]);
+    const body = JSON.parse(stdout) as Record<string, unknown>;
+    assert.deepEqual([body['status'], body['ran'], body['note']], ['succeeded', 'no', 'record deleted']);
+    assert.deepEqual(await storeAt(cnab).targetsOf('old'), []);
+  });
+});
