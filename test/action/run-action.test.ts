@@ -3,9 +3,8 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Bundle } from '../../src/bundle/bundle.js';
 import { LOGS_OUTPUT } from '../../src/claim/claim.js';
-import { CnabError } from '../../src/errors.js';
-import { FAKE_TARGET, FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
-import { APP, loaded, Stage, text } from './stage.js';
+import { FAKE_TARGET, type FakeRun } from '../helpers/fake-driver.js';
+import { APP, loaded, Stage, text, refuses } from './stage.js';
 
 const ok = async (run: FakeRun): Promise<void> => run.output('url', 'http://x\n');
 
@@ -13,17 +12,6 @@ describe('runAction', () => {
   let stage: Stage;
   beforeEach(async () => (stage = await Stage.create()));
   afterEach(async () => stage.remove());
-
-  const refuses = async (running: Promise<unknown>, code: string, message: RegExp): Promise<CnabError> => {
-    const error = await running.then(
-      () => assert.fail('it was not refused'),
-      (thrown: unknown) => thrown,
-    );
-    assert.ok(error instanceof CnabError, String(error));
-    assert.equal(error.code, code);
-    assert.match([error.message, ...error.details, ...error.suggestions].join('\n'), message);
-    return error;
-  };
 
   it('has claim and running result on disk before the driver is called, and the final result after it', async () => {
     let seen: string[] = [];
@@ -138,35 +126,6 @@ describe('runAction', () => {
     await stage.run('install', ok);
     await stage.run('upgrade', () => Promise.resolve({ status: 'failed', ran: 'no', exitCode: undefined as never }));
     await refuses(stage.run('install', ok), 'wrong-state', /already installed/);
-  });
-
-  it('says where a name is installed when it is not on this target', async () => {
-    await stage.run('install', ok);
-    const other = new FakeDriver(ok, {
-      ...FAKE_TARGET,
-      id: 'other',
-      context: 'prod',
-      server: 'https://10.0.0.1:6443',
-      uid: 'uid-2',
-    });
-    await refuses(
-      stage.run('upgrade', other),
-      'not-found',
-      /no installation "app" on prod \(https:\/\/10.0.0.1:6443\), namespace default[^]*installed on test[^]*--context test --namespace default/,
-    );
-  });
-
-  it('gives commands that a shell takes as they are meant, whatever the installation is called', async () => {
-    const installation = 'my app; reboot';
-    await stage.run('install', ok, { installation });
-    await refuses(stage.run('install', ok, { installation }), 'wrong-state', /cnab upgrade 'my app; reboot'\n/);
-    await refuses(stage.run('upgrade', ok, { installation: '$(id)' }), 'not-found', /cnab install '\$\(id\)' BUNDLE/);
-  });
-
-  it("refuses to run one cluster's claim against another one behind the same address", async () => {
-    await stage.run('install', ok);
-    const recreated = new FakeDriver(ok, { ...FAKE_TARGET, id: 'recreated', uid: 'uid-2' });
-    await refuses(stage.run('uninstall', recreated), 'wrong-state', /is not the cluster that "app" was installed on/);
   });
 
   it('refuses to run over a run that never got an end, and records it as unknown with --force', async () => {

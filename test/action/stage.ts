@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +10,7 @@ import type { Claim, Installation, Result } from '../../src/claim/claim.js';
 import type { ClaimStore } from '../../src/claim/claim-store.js';
 import { systemClock } from '../../src/driver/clock.js';
 import type { Driver } from '../../src/driver/driver.js';
+import { CnabError } from '../../src/errors.js';
 import { storeIn } from '../claim/samples.js';
 import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
 
@@ -148,3 +150,15 @@ export const text = (name: string, value: string, from = '-p'): ActionRequest['p
   value: { kind: 'text', text: value },
   from,
 });
+
+/** Resolves with the CnabError of that code that `running` rejects with; its whole text matches `message`. */
+export async function refuses(running: Promise<unknown>, code: string, message: RegExp): Promise<CnabError> {
+  const error = await running.then(
+    () => assert.fail('it was not refused'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof CnabError, String(error));
+  assert.equal(error.code, code);
+  assert.match([error.message, ...error.details, ...error.suggestions].join('\n'), message);
+  return error;
+}

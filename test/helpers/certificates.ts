@@ -1,6 +1,13 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+
+/** Skips the tests behind a `before` hook, aloud, where there is no openssl to make certificates with. */
+export function needsOpenssl(hook: Mocha.Context): void {
+  if (spawnSync('openssl', ['version']).error === undefined) return;
+  process.stderr.write('SKIPPED: tests of TLS connections, as there is no openssl here to make certificates with.\n');
+  hook.skip();
+}
 
 export interface Certificate {
   readonly certFile: string;

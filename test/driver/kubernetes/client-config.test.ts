@@ -4,17 +4,19 @@ import path from 'node:path';
 import type { CnabError } from '../../../src/errors.js';
 import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
 import { connectWithKubeconfig } from '../../../src/driver/kubernetes/client.js';
+import { needsOpenssl } from '../../helpers/certificates.js';
 import { ask, TlsCluster, whoami } from '../../helpers/tls-cluster.js';
 
 describe('without a kubeconfig', () => {
   let at: TlsCluster;
 
-  before(() => {
+  before(function () {
+    needsOpenssl(this);
     at = new TlsCluster();
   });
 
-  after(() => at.remove());
-  afterEach(() => at.closeAll());
+  after(() => at?.remove());
+  afterEach(() => at?.closeAll());
 
   it('takes the service account inside a cluster, trimmed, IPv6 too', async () => {
     const root = mkdtempSync(path.join(at.folder, 'sa-'));

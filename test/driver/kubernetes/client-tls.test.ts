@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import { CnabError } from '../../../src/errors.js';
 import type { KubernetesError } from '../../../src/driver/kubernetes/kubernetes-error.js';
 import { httpPeer } from '../../helpers/http-peer.js';
+import { needsOpenssl } from '../../helpers/certificates.js';
 import { ask, TlsCluster, whoami } from '../../helpers/tls-cluster.js';
 
 describe('the certificate of the API server', () => {
   let at: TlsCluster;
 
-  before(() => {
+  before(function () {
+    needsOpenssl(this);
     at = new TlsCluster();
   });
 
-  after(() => at.remove());
-  afterEach(() => at.closeAll());
+  after(() => at?.remove());
+  afterEach(() => at?.closeAll());
 
   it('says in one sentence what is wrong with a certificate', async () => {
     const wrongName = at.ca.issue('elsewhere', ['DNS:elsewhere.test']);

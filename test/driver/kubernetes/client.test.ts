@@ -5,6 +5,7 @@ import type { CnabError } from '../../../src/errors.js';
 import type { KubernetesError } from '../../../src/driver/kubernetes/kubernetes-error.js';
 import type { Certificate } from '../../helpers/certificates.js';
 import { httpPeer, json, refusal } from '../../helpers/http-peer.js';
+import { needsOpenssl } from '../../helpers/certificates.js';
 import { ask, base64, TlsCluster, whoami } from '../../helpers/tls-cluster.js';
 
 const signal = new AbortController().signal;
@@ -13,13 +14,14 @@ describe('connectWithKubeconfig', () => {
   let at: TlsCluster;
   let alice: Certificate;
 
-  before(() => {
+  before(function () {
+    needsOpenssl(this);
     at = new TlsCluster();
     alice = at.ca.issue('alice', []);
   });
 
-  after(() => at.remove());
-  afterEach(() => at.closeAll());
+  after(() => at?.remove());
+  afterEach(() => at?.closeAll());
 
   it('shows a client certificate, given as data or as a file relative to the kubeconfig, over one connection', async () => {
     const peer = await at.serve(whoami);

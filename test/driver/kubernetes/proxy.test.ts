@@ -10,7 +10,7 @@ import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
 import { connectWithKubeconfig } from '../../../src/driver/kubernetes/client.js';
 import { isAbort } from '../../../src/driver/kubernetes/kubernetes-error.js';
 import { isExcepted, parseProxyUrl, proxyFromEnvironment } from '../../../src/driver/kubernetes/proxy.js';
-import { TestAuthority } from '../../helpers/certificates.js';
+import { needsOpenssl, TestAuthority } from '../../helpers/certificates.js';
 import type { Certificate } from '../../helpers/certificates.js';
 import { httpPeer, json } from '../../helpers/http-peer.js';
 
@@ -72,13 +72,16 @@ describe('a connection through a proxy', () => {
   let server: Certificate;
   const open: { close: () => unknown }[] = [];
 
-  before(() => {
+  before(function () {
+    needsOpenssl(this);
     folder = mkdtempSync(path.join(tmpdir(), 'cnab-proxy-'));
     ca = new TestAuthority(folder);
     server = ca.issue('server', ['IP:127.0.0.1', 'DNS:cluster.test']);
   });
 
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  });
 
   afterEach(async () => {
     for (const thing of open.splice(0).reverse()) await thing.close();
