@@ -16,11 +16,9 @@ export function mountTable(lines: readonly MountLine[]): string {
     .join('');
 }
 
-/** A path as /proc/self/mountinfo and fstab have it. */
+/** A path as fstab and, to the byte, /proc/self/mountinfo have it (the kernel's `mangle`): no other blanks are escaped. */
 export function escaped(path: string): string {
-  return path.replace(/[\\\s#]/g, (char) =>
-    [...Buffer.from(char)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''),
-  );
+  return path.replace(/[ \t\n\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
 }
 
 export interface HostMount {

@@ -48,7 +48,7 @@ export async function skipWithoutNamespaces(context: Mocha.Context, uid: number)
  * that becomes the one that follows it, and is run as the user.
  */
 export async function startMachine(name: string, uid: number, through: readonly string[] = []): Promise<Machine> {
-  const folder = mkdtempSync(join(tmpdir(), 'cnab sandbox-'));
+  const folder = mkdtempSync(join(tmpdir(), 'cnab sandbox\u3000\r-'));
   chmodSync(folder, 0o711);
   const program = join(folder, 'host.mjs');
   const source = fileURLToPath(new URL('./container-host.ts', import.meta.url));

@@ -24,6 +24,11 @@ describe('a table of mounts', () => {
     );
   });
 
+  it('has paths as the kernel writes them, who escapes no blanks but these', () => {
+    assert.equal(escaped('/a b\tc\nd\\e#f'), '/a\\040b\\011c\\012d\\134e\\043f');
+    assert.equal(escaped('/\u3000\u00a0\r\v\f'), '/\u3000\u00a0\r\v\f');
+  });
+
   it('takes any path for a single field, and the kernel writes it back the same', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
