@@ -19,7 +19,8 @@ export interface RequestInfo {
 
 /** Undefined for a method that no resource has. Segments are decoded; a malformed one makes the path unknown. */
 export function requestInfo(method: string, target: string): RequestInfo | undefined {
-  const url = new URL(target, 'http://localhost');
+  if (!target.startsWith('/')) return undefined;
+  const url = new URL(`http://localhost${target}`);
   const query = url.searchParams;
   const parts = decoded(url.pathname);
   const path = url.pathname;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { get } from 'node:http';
 import { createConnection } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -100,6 +101,24 @@ describe('access to the API server', () => {
         denied.json()['message'],
         'secrets is forbidden: User "sandbox" cannot create resource "secrets" in API group "" in the namespace "default"',
       );
+    }));
+
+  it('takes no path for a host, and none that is none for a fault of its own', () =>
+    withApiServer({}, async (server) => {
+      const { port } = new URL(server.url);
+      const status = (path: string): Promise<number | undefined> =>
+        new Promise((resolve, reject) => {
+          const headers = { authorization: `Bearer ${server.token}` };
+          get({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
+            response.resume();
+            resolve(response.statusCode);
+          }).on('error', reject);
+        });
+      assert.deepEqual(
+        await Promise.all(['//[', `//other${SECRETS}`, '*', 'http://other/version'].map(status)),
+        [404, 404, 405, 405],
+      );
+      assert.deepEqual(server.bugs, []);
     }));
 
   it('tells unknown paths, resources and methods apart', () =>
