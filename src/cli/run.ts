@@ -144,9 +144,15 @@ async function showHelp(config: Config, argv: readonly string[]): Promise<ExitCo
 function unknownCommand(argv: readonly string[], config: Config): CnabError {
   const known = config.commandIDs.map((id) => id.replaceAll(':', ' '));
   const words = argv.filter((arg) => !arg.startsWith('-'));
+  const [first = ''] = argv;
+  if (first.startsWith('-')) {
+    return new CnabError('invalid', `${first.replace(/=.*$/s, '')} stands before the command`, {
+      suggestions: ['flags come after it, as in: cnab list --json'],
+    });
+  }
   const inTopic = config.findTopic(words[0] ?? '') !== undefined;
   const near = nearest(words.slice(0, 2).join(' '), known) ?? nearest(words[0] ?? '', known);
-  const given = JSON.stringify(inTopic ? words.slice(0, 2).join(' ') : (words[0] ?? argv[0] ?? ''));
+  const given = JSON.stringify(inTopic ? words.slice(0, 2).join(' ') : (words[0] ?? first));
   return new CnabError('invalid', `there is no command ${given}`, {
     suggestions: [near === undefined ? 'see: cnab --help' : `did you mean: cnab ${near}`],
   });

@@ -33,7 +33,8 @@ export default class List extends StoreCommand {
     const damaged = lists.flatMap((list) => list.damaged);
     const options = { now: Date.now(), namesOnly: flags.quiet };
     await this.print(new InstallationsView(listed, damaged, options), this.formatOf(flags));
-    for (const { file, reason } of damaged) await this.say(`warning: ${file} cannot be read: ${reason}`);
+    for (const { file, reason } of flags.quiet ? [] : damaged)
+      await this.say(`warning: ${file} cannot be read: ${reason}`);
     return 0;
   }
 }

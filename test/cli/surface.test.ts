@@ -41,13 +41,14 @@ describe('the surface of the command', () => {
     });
   }
 
-  it('has examples in the help of every command, and the exit codes in the first help', async () => {
+  it('has examples in the help of every command, and settings and exit codes in the first help', async () => {
     const helps = await Promise.all(Object.keys(COMMANDS).map((id) => runCnab([...id.split(':'), '--help'], { home })));
     for (const { code, stdout } of helps) {
       assert.equal(code, 0);
       assert.match(stdout, /EXAMPLES\n {2}.*cnab/);
     }
     const { stdout } = await runCnab([], { home });
+    assert.match(stdout, new RegExp(`^ +config file: ${join(home, 'cnab/config.yaml')} `, 'm'));
     for (const { code, meaning } of EXIT_CODES)
       assert.match(stdout, new RegExp(`^ +${code} {2}${meaning.replace(/[()]/g, '\\$&')}`, 'm'));
   });

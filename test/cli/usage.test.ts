@@ -21,6 +21,11 @@ describe('wrong usage', () => {
       ['frobnicate'],
       /^error: there is no command "frobnicate"\n +see: cnab --help\n$/,
     ],
+    [
+      'a flag before the command',
+      ['--context=prod', 'list'],
+      /^error: --context stands before the command\n +flags come after it, as in: cnab list --json\n$/,
+    ],
     ['an unknown flag', ['list', '--jsno'], /^error: list has no flag --jsno\n +did you mean --json\?\n$/],
     ['a missing argument', ['install', 'app'], /^error: install needs BUNDLE\n +see: cnab install --help\n$/],
     ['two missing arguments', ['invoke'], /^error: invoke needs NAME and ACTION\n/],

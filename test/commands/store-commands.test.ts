@@ -65,10 +65,25 @@ describe('commands that read the store', () => {
       assert.match(stdout, /^app /m);
       assert.ok(stderr.includes(`warning: ${file} cannot be read`), stderr);
       assert.doesNotMatch(stderr, /\n {4}at /);
+      assert.equal((await run(['list', '-q'])).stderr, '');
     });
   });
 
   describe('a name', () => {
+    it('with a blank is quoted in every command to paste', async () => {
+      await recordRun(cnab, { name: 'my app', outputs: OUTPUTS, log: 'first' });
+      await recordRun(cnab, { name: 'my app', action: 'upgrade' });
+      await recordRun(cnab, { name: 'my app', target: SANDBOX });
+      assert.match(
+        (await run(['outputs', 'show', 'my app', 'url'])).stderr,
+        /cnab outputs show 'my app' url --context/,
+      );
+      const logs = await run(['logs', 'my app', '--context', 'prod']);
+      assert.match(logs.stderr, /cnab logs 'my app' --run 0/);
+      const none = await run(['logs', 'my app', '--context', 'prod', '--run', 'x']);
+      assert.match(none.stderr, /cnab history 'my app'\n/);
+    });
+
     it('that is recorded nowhere is exit 6 with a near one', async () => {
       await recordRun(cnab, { name: 'payments' });
       const { code, stderr } = await run(['show', 'paymnets']);

@@ -1,5 +1,6 @@
 import type { ActionEvents, ActionOutcome, ActionRequest } from '../../action/request.js';
 import type { Json } from '../../bundle/bundle.js';
+import { shellWord } from '../../bundle/shell-word.js';
 import { makeFolder } from '../../claim/atomic-write.js';
 import { onDisk } from '../../claim/disk-error.js';
 import type { Target } from '../../claim/target.js';
@@ -176,7 +177,7 @@ export abstract class ActionCommand extends BaseCommand {
     const account = request.choices.serviceAccount;
     const suggestions = [
       ...error.suggestions,
-      ...(recorded ? [`its log: cnab logs ${installation} --run ${runId}`] : []),
+      ...(recorded ? [`its log: cnab logs ${shellWord(installation)} --run ${runId}`] : []),
       ...(this.sawForbidden && account === undefined && outcome.target.driver === 'kubernetes'
         ? ['the log says "forbidden": a bundle that works on the cluster needs --service-account NAME']
         : []),

@@ -1,4 +1,5 @@
 import { resultExtras } from '../../action/kept.js';
+import { shellWord } from '../../bundle/shell-word.js';
 import type { StoredOutput, TargetClaims } from '../../claim/claim-store.js';
 import { LOGS_OUTPUT, type Installation } from '../../claim/claim.js';
 import { lastResult, outputHistory, outputsOf, statusOf } from '../../claim/status.js';
@@ -29,7 +30,9 @@ export async function findLog(claims: TargetClaims, installation: Installation, 
     'not-found',
     `the ${action} of "${installation.name}" (run ${id}, ${statusOf(record)}) has no stored log`,
     {
-      suggestions: other ? [`the log of an earlier run: cnab logs ${installation.name} --run ${other.id}`] : [],
+      suggestions: other
+        ? [`the log of an earlier run: cnab logs ${shellWord(installation.name)} --run ${other.id}`]
+        : [],
     },
   );
 }

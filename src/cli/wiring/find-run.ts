@@ -1,4 +1,5 @@
 import { nearest } from '../../bundle/nearest.js';
+import { shellWord } from '../../bundle/shell-word.js';
 import type { TargetClaims, StoredOutput } from '../../claim/claim-store.js';
 import { LOGS_OUTPUT, type ClaimRecord, type Installation } from '../../claim/claim.js';
 import {
@@ -17,7 +18,7 @@ export function runOf(installation: Installation, run: string): ClaimRecord {
     run === 'last' ? lastRun(installation) : installation.records.find(({ claim }) => claim.id === run.toUpperCase());
   if (record) return record;
   throw new CnabError('not-found', `"${installation.name}" has no run ${JSON.stringify(run)}`, {
-    suggestions: [`its runs: cnab history ${installation.name}`],
+    suggestions: [`its runs: cnab history ${shellWord(installation.name)}`],
   });
 }
 

@@ -1,3 +1,4 @@
+import { shellWord } from '../../bundle/shell-word.js';
 import type { ClaimStore } from '../../claim/claim-store.js';
 import type { Target } from '../../claim/target.js';
 import { CnabError } from '../../errors.js';
@@ -19,7 +20,7 @@ export abstract class StoreCommand extends BaseCommand {
 
   /** `rest` is what stands between the command and the flags, for the suggestions to paste. */
   protected find(name: string, choice: TargetChoice, ...rest: string[]): Promise<FoundInstallation> {
-    const command = [this.commandName, name, ...rest].map(quoteWord).join(' ');
+    const command = [this.commandName, ...[name, ...rest].map(shellWord)].join(' ');
     const search = { choice: this.asked(choice), command, current: () => this.currentTarget(choice) };
     return findInstallation(this.store, name, search);
   }
@@ -50,9 +51,4 @@ export abstract class StoreCommand extends BaseCommand {
       throw error;
     }
   }
-}
-
-/** A word as a shell takes it. */
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./ -]+$/.test(word) && !word.includes('  ') ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../bundle/shell-word.js';
 import type { ClaimStore } from '../../claim/claim-store.js';
 import { CnabError } from '../../errors.js';
 
@@ -15,7 +16,10 @@ export async function swappedHint(
   if (targets.length === 0) return error;
   return new CnabError('not-found', error.message, {
     details: error.details,
-    suggestions: [`did you mean: cnab invoke ${given.action} ${given.name}`, ...error.suggestions],
+    suggestions: [
+      `did you mean: cnab invoke ${shellWord(given.action)} ${shellWord(given.name)}`,
+      ...error.suggestions,
+    ],
     cause: error,
   });
 }

@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import { shellWord } from '../../bundle/shell-word.js';
 import { nameArg } from '../../cli/args.js';
 import type { ExitCode } from '../../cli/exit-codes.js';
 import { targetFlags, text } from '../../cli/flags.js';
@@ -33,7 +34,7 @@ export default class OutputsShow extends StoreCommand {
       {
         what: `output ${JSON.stringify(args.output)}`,
         file: stored.file,
-        redirect: `cnab outputs show ${args.name} ${args.output} > FILE`,
+        redirect: `cnab outputs show ${shellWord(args.name)} ${shellWord(args.output)} > FILE`,
         ...(contentDigest === undefined ? {} : { digest: contentDigest }),
       },
       this.surroundings.stdout,
