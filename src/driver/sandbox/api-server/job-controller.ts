@@ -4,7 +4,7 @@ import { messageOf } from '../../../errors.js';
 import { deleteObject } from './deletion.js';
 import type { EventRecorder } from './event-recorder.js';
 import { withoutFinalizer } from './garbage-collector.js';
-import { finalOf, isFinished, jobStatus, outcomeOf, targetOf, TRACKING } from './job-status.js';
+import { finalOf, isFinished, jobStatus, tally, targetOf, TRACKING } from './job-status.js';
 import { randomSuffix } from './object-names.js';
 import { timestamp, type Job, type JobStatus } from './objects.js';
 import type { Pod } from './pod-objects.js';
@@ -14,8 +14,6 @@ export type CreatePod = (draft: Draft<Pod>) => Pod;
 
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 360_000;
-/** Between the end of a failed pod and the next one: 10 s, doubling. */
-const POD_BACK_OFF_MS = 10_000;
 
 /** Makes the pods of Jobs, counts how they end and says how the Job ends; and deletes it when its time to live is over. */
 export class JobController {
@@ -116,42 +114,30 @@ export class JobController {
       return;
     }
     const now = this.clock.now();
-    if (job.status.startTime === undefined && job.spec.suspend !== true) {
-      const { activeDeadlineSeconds } = job.spec;
-      if (activeDeadlineSeconds !== undefined) this.#watchDeadline(job, activeDeadlineSeconds * 1000);
-    }
-    const uncounted = pods.filter((pod) => pod.metadata.finalizers?.includes(TRACKING) && outcomeOf(pod));
-    const uids = (outcome: string): string[] =>
-      uncounted.filter((pod) => outcomeOf(pod) === outcome).map((pod) => pod.metadata.uid);
-    const [succeeded, failed] = [uids('succeeded'), uids('failed')];
+    if (job.status.startTime === undefined) this.#watchDeadline(job);
+    const { active, ready, terminating, uncounted, ended } = tally(pods);
     const counts = {
-      succeeded: (job.status.succeeded ?? 0) + succeeded.length,
-      failed: (job.status.failed ?? 0) + failed.length,
+      succeeded: (job.status.succeeded ?? 0) + ended.succeeded.length,
+      failed: (job.status.failed ?? 0) + ended.failed.length,
     };
     const target = targetOf(job, counts, now);
-    const active = pods.filter((pod) => outcomeOf(pod) === undefined);
     if (target && active.length > 0) {
       for (const pod of active) this.#deletePod(job, pod);
       return;
     }
-    const terminating = pods.filter(
-      ({ metadata, status }) =>
-        metadata.deletionTimestamp !== undefined && !['Succeeded', 'Failed'].includes(status.phase),
-    ).length;
-    const ready = active.filter((pod) => pod.status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'));
-    const conditions = target ? { conditions: [target] } : {};
-    const common = { active: active.length, ready: ready.length, terminating, ...conditions };
+    const common = { active: active.length, ready, terminating, ...(target ? { conditions: [target] } : {}) };
     if (uncounted.length > 0) {
+      const { succeeded, failed } = ended;
       const uncountedTerminatedPods = { ...(succeeded[0] ? { succeeded } : {}), ...(failed[0] ? { failed } : {}) };
       this.#setStatus(job, { ...common, uncountedTerminatedPods });
       for (const pod of uncounted) this.#release(pod);
     }
-    const { parallelism, completions, suspend } = job.spec;
+    const { parallelism, completions } = job.spec;
     const wanted = !target && active.length < parallelism && counts.succeeded + active.length < completions;
-    const made = wanted && suspend !== true && this.#makePod(job, counts.failed) ? 1 : 0;
-    const startTime = suspend === true ? {} : { startTime: job.status.startTime ?? timestamp(now) };
+    const made = wanted && this.#makePod(job) ? 1 : 0;
+    const startTime = job.status.startTime ?? timestamp(now);
     const counted = uncounted.length > 0 ? { uncountedTerminatedPods: {} } : {};
-    job = this.#setStatus(job, { ...common, ...counts, ...counted, ...startTime, active: active.length + made });
+    job = this.#setStatus(job, { ...common, ...counts, ...counted, startTime, active: active.length + made });
     if (target && terminating === 0) this.#finish(job, target);
   }
 
@@ -174,15 +160,9 @@ export class JobController {
   }
 
   /** True when it was made; otherwise it is tried again after a pause. */
-  #makePod(job: Job, failed: number): boolean {
+  #makePod(job: Job): boolean {
     const { namespace = '', name, uid } = job.metadata;
-    const again = (): void => this.#enqueue(namespace, name);
     if (this.#timers.has(`${uid} pod`)) return false;
-    if (failed > 0 && !this.#retries.has(`${uid} ${failed}`)) {
-      this.#retries.set(`${uid} ${failed}`, 1);
-      this.#after(Math.min(POD_BACK_OFF_MS * 2 ** (failed - 1), MAX_RETRY_MS), job, 'pod', again);
-      return false;
-    }
     try {
       const pod = this.createPod(podDraft(job));
       this.#retries.delete(uid);
@@ -193,14 +173,15 @@ export class JobController {
       this.events.record(job, { type: 'Warning', reason: 'FailedCreate', message });
       const delay = this.#retries.get(uid) ?? FIRST_RETRY_MS;
       this.#retries.set(uid, Math.min(delay * 2, MAX_RETRY_MS));
-      this.#after(delay, job, 'pod', again);
+      this.#after(delay, job, 'pod', () => this.#enqueue(namespace, name));
       return false;
     }
   }
 
-  #watchDeadline(job: Job, ms: number): void {
+  #watchDeadline(job: Job): void {
     const { namespace = '', name } = job.metadata;
-    this.#after(ms, job, 'deadline', () => this.#enqueue(namespace, name));
+    const { activeDeadlineSeconds: deadline } = job.spec;
+    if (deadline !== undefined) this.#after(deadline * 1000, job, 'deadline', () => this.#enqueue(namespace, name));
   }
 
   /** ttlSecondsAfterFinished, in the foreground as the TTL controller does it. */

@@ -4,12 +4,39 @@ import type { Pod } from './pod-objects.js';
 export const TRACKING = 'batch.kubernetes.io/job-tracking';
 
 /** A pod that will not run on: it has ended, or it was deleted while it ran (`TerminatingOrFailed`). */
-export function outcomeOf(pod: Pod): 'succeeded' | 'failed' | undefined {
+function outcomeOf(pod: Pod): 'succeeded' | 'failed' | undefined {
   if (pod.status.phase === 'Succeeded') return 'succeeded';
   return pod.status.phase === 'Failed' || pod.metadata.deletionTimestamp !== undefined ? 'failed' : undefined;
 }
 
-export function hasCondition(status: JobStatus, ...types: readonly string[]): boolean {
+/** What the pods of a Job come to. */
+export function tally(pods: readonly Pod[]): {
+  readonly active: readonly Pod[];
+  readonly ready: number;
+  readonly terminating: number;
+  /** Have ended and are not in the Job's counts. */
+  readonly uncounted: readonly Pod[];
+  /** The uids of these, by how they ended. */
+  readonly ended: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
+} {
+  const active = pods.filter((pod) => outcomeOf(pod) === undefined);
+  const uncounted = pods.filter((pod) => pod.metadata.finalizers?.includes(TRACKING) && outcomeOf(pod));
+  const uids = (outcome: string): string[] =>
+    uncounted.filter((pod) => outcomeOf(pod) === outcome).map((pod) => pod.metadata.uid);
+  const isReady = ({ status }: Pod): boolean =>
+    status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
+  const isTerminating = ({ metadata, status }: Pod): boolean =>
+    metadata.deletionTimestamp !== undefined && status.phase !== 'Succeeded' && status.phase !== 'Failed';
+  return {
+    active,
+    ready: active.filter(isReady).length,
+    terminating: pods.filter(isTerminating).length,
+    uncounted,
+    ended: { succeeded: uids('succeeded'), failed: uids('failed') },
+  };
+}
+
+function hasCondition(status: JobStatus, ...types: readonly string[]): boolean {
   return (status.conditions ?? []).some(({ type, status: value }) => types.includes(type) && value === 'True');
 }
 

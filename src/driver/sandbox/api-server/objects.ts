@@ -99,7 +99,6 @@ export interface JobSpec {
   readonly backoffLimit: number;
   readonly activeDeadlineSeconds?: number;
   readonly ttlSecondsAfterFinished?: number;
-  readonly suspend?: boolean;
   readonly podReplacementPolicy?: 'TerminatingOrFailed' | 'Failed';
   readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
   readonly template: {

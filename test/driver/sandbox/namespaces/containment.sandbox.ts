@@ -200,7 +200,9 @@ describe("a file system that is mounted below the machine's programs", () => {
     const mount = 'mount -t tmpfs -o mode=1777 t /usr/share && exec "$@"';
     const machine = await startMachine('root', 0, ['unshare', '--mount', '--', '/bin/sh', '-c', mount, 'sh']);
     try {
-      const { stdout, startError } = await machine.contain('ls -A /usr/share; touch /usr/share/x && echo WORKED; id -u');
+      const { stdout, startError } = await machine.contain(
+        'ls -A /usr/share; touch /usr/share/x && echo WORKED; id -u',
+      );
       assert.deepEqual([startError, stdout], [undefined, '0\n']);
     } finally {
       await machine.close();
