@@ -71,15 +71,44 @@ export async function readJson<T>(
     );
   const body = await readBody(response, limit, signal, tooLarge);
   const text = body.toString('utf8');
-  try {
-    return JSON.parse(text) as T;
-  } catch (cause) {
-    const type = oneLine(response.headers['content-type'] ?? 'no content type');
-    const what = text.trim() === '' ? 'an empty answer' : `${type}, not JSON (${body.length} bytes)`;
-    throw new KubernetesError('unavailable', `cannot ${context.doing}: ${context.peer.server} answered with ${what}`, {
+  const refuse = (what: string, cause?: unknown): Error =>
+    new KubernetesError('unavailable', `cannot ${context.doing}: ${context.peer.server} answered with ${what}`, {
       suggestions: ['Is it the address of a Kubernetes API server? A login page or a proxy may answer in its place.'],
       ...(response.statusCode === undefined ? {} : { statusCode: response.statusCode }),
       cause,
     });
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch (cause) {
+    const type = oneLine(response.headers['content-type'] ?? 'no content type');
+    throw refuse(text.trim() === '' ? 'an empty answer' : `${type}, not JSON (${body.length} bytes)`, cause);
   }
+  if (!hasShapeOfAnswer(answer)) throw refuse('JSON that is no object of Kubernetes');
+  return answer as T;
+}
+
+/**
+ * Whether it has the outline that every reader relies on: an object, its `metadata` and those of its `items` objects,
+ * `spec` and `status` of the items too. What is in them is judged where it is read.
+ */
+function hasShapeOfAnswer(answer: unknown): boolean {
+  if (!isObject(answer) || !isObjectOrAbsent(answer['metadata'])) return false;
+  const items = answer['items'] ?? [];
+  return (
+    Array.isArray(items) &&
+    items.every(
+      (item) =>
+        isObject(item) && isObject(item['metadata']) && ['spec', 'status'].every((key) => isObjectOrAbsent(item[key])),
+    )
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Go's nil pointers come as `null`. */
+function isObjectOrAbsent(value: unknown): boolean {
+  return value === undefined || value === null || isObject(value);
 }

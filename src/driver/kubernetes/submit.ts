@@ -74,7 +74,7 @@ async function createJob(api: KubernetesApi, namespace: string, plan: RunPlan, s
 
 /** An API server that does not know native sidecars drops the field without a word, and the pod would hang for ever (KEP-753). */
 function checkSidecar(job: V1Job): void {
-  const sidecar = job.spec?.template.spec?.initContainers?.find(({ name }) => name === OUTPUTS_CONTAINER);
+  const sidecar = job.spec?.template?.spec?.initContainers?.find(({ name }) => name === OUTPUTS_CONTAINER);
   if (sidecar?.restartPolicy === 'Always') return;
   throw noSidecars();
 }

@@ -177,13 +177,14 @@ describe('KubernetesApi', () => {
   });
 
   it('lists all pages, and starts anew when a page has expired', async () => {
+    const pods = (...names: number[]) => names.map((name) => ({ metadata: { name: `${name}` } }));
     const page = (items: unknown, next?: string): Answer =>
       json({ metadata: { resourceVersion: '9', continue: next }, items });
-    const paged = await start([page([1, 2], 'c1'), page([3])]);
-    assert.deepEqual(await paged.api.list('/pods', call), { metadata: { resourceVersion: '9' }, items: [1, 2, 3] });
+    const paged = await start([page(pods(1, 2), 'c1'), page(pods(3))]);
+    assert.deepEqual(await paged.api.list('/pods', call), { metadata: { resourceVersion: '9' }, items: pods(1, 2, 3) });
     assert.deepEqual(paged.peer.seen, ['GET /pods?limit=500', 'GET /pods?limit=500&continue=c1']);
-    const expired = await start([page([1], 'c1'), refusal(410, 'Expired', 'too old'), page([1, 2])]);
-    assert.deepEqual((await expired.api.list('/pods', call)).items, [1, 2]);
+    const expired = await start([page(pods(1), 'c1'), refusal(410, 'Expired', 'too old'), page(pods(1, 2))]);
+    assert.deepEqual((await expired.api.list('/pods', call)).items, pods(1, 2));
     const none = await start(page(null));
     assert.deepEqual((await none.api.list('/pods', call)).items, []);
   });
