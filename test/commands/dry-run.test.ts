@@ -50,6 +50,13 @@ describe('--dry-run', () => {
     assert.ok(!(stdout + stderr).includes('tell-nobody'));
   });
 
+  it('says nothing beside it with --quiet, and names the installation also when it is refused', async () => {
+    assert.equal((await install('--dry-run', '-q')).stderr, '');
+    const { thrown, command } = await install('--dry-run', '-p', 'nope=1');
+    const body = command.failureDocument(thrown, 2) as Record<string, unknown>;
+    assert.deepEqual([body['action'], body['installation'], body['ran']], ['install', 'app', 'no']);
+  });
+
   it('gives one document with --json', async () => {
     const { stdout } = await install('--dry-run', '--json');
     const body = JSON.parse(stdout) as Record<string, unknown>;

@@ -25,7 +25,7 @@ import { confirmProtected } from './protected.js';
 export abstract class ActionCommand extends BaseCommand {
   parts: Parts = processParts();
   /** What is known so far, for the document of a run that does not come to an end. */
-  private known: UnfinishedAction = {};
+  protected known: UnfinishedAction = {};
   private stopped: StopReason | undefined;
   private sawForbidden = false;
   private screen: RunScreen | undefined;

@@ -21,6 +21,7 @@ export abstract class PlanCommand extends ActionCommand {
    */
   protected async preview(plan: ActionPlan, flags: ActionFlags): Promise<PreviewView> {
     const { home, parts, surroundings } = this;
+    this.known = { action: plan.action, installation: plan.installation };
     const { signal } = new AbortController();
     const passOn = (chunk: Uint8Array): void => void this.say(Buffer.from(chunk).toString().trimEnd());
     const podPatch = await readPodPatch(flags['pod-patch'], surroundings.cwd);
@@ -38,8 +39,11 @@ export abstract class PlanCommand extends ActionCommand {
         signal,
         events: { onLog: nothing, onProgress: nothing, onWarning: nothing, onStart: nothing },
       });
-      for (const line of startLines({ ...prepared.start, runId: 'none, this is a dry run' })) await this.say(line);
-      for (const warning of prepared.warnings) await this.say(`warning: ${warning}`);
+      const lines = [
+        ...startLines({ ...prepared.start, runId: 'none, this is a dry run' }),
+        ...prepared.warnings.map((warning) => `warning: ${warning}`),
+      ];
+      for (const line of flags.quiet ? [] : lines) await this.say(line);
       return new PreviewView(this.commandName, prepared, driver.preview?.(prepared.operation) ?? []);
     } finally {
       await driver.close();
