@@ -65,9 +65,9 @@ async function createJob(api: KubernetesApi, namespace: string, plan: RunPlan, s
     });
     return object;
   } catch (error) {
-    // A server that dropped restartPolicy may say it in this way: only a sidecar among init containers may have hooks.
-    if (error instanceof KubernetesError && /initContainers\[0\]\.lifecycle/.test(error.serverMessage ?? ''))
-      throw noSidecars(error);
+    // What an API server that does not know them makes of the hook: it drops restartPolicy before it validates.
+    const said = error instanceof KubernetesError ? (error.serverMessage ?? '') : '';
+    if (/initContainers\[\d+\]\.lifecycle: .*init containers/.test(said)) throw noSidecars(error);
     throw error;
   }
 }
@@ -82,8 +82,8 @@ function checkSidecar(job: V1Job): void {
 function noSidecars(cause?: unknown): CnabError {
   return new CnabError(
     'unavailable',
-    'the cluster dropped the restartPolicy of the outputs sidecar (its feature SidecarContainers is off), so nothing was run',
-    { suggestions: ['turn the feature on, or name another cluster with --context'], cause },
+    'the API server does not know native sidecars, by which outputs leave a pod: a run needs Kubernetes 1.29 or later, with its feature SidecarContainers on, so nothing was run',
+    { suggestions: ['upgrade the cluster or turn the feature on, or name another one with --context'], cause },
   );
 }
 
