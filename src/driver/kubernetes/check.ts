@@ -28,10 +28,10 @@ function checkSensitiveOutputs(operation: Operation, settings: DriverSettings): 
   if (settings.sensitiveOutputs === 'log') return;
   const names = operation.outputs.filter((output) => output.sensitive).map((output) => JSON.stringify(output.name));
   if (names.length === 0) return;
-  const what = names.length === 1 ? `output ${names.join()} is` : `outputs ${names.join(', ')} are`;
+  const what = names.length === 1 ? `output ${names.join()}` : `outputs ${names.join(', ')}`;
   throw new CnabError(
     'invalid',
-    `the sensitive ${what} not collected through the cluster's logs, where others could read it, so nothing was run`,
+    `the sensitive ${what} cannot be collected: --sensitive-outputs=exec (the default) does not carry outputs yet, and others may read the log of the pod, so nothing was run`,
     {
       suggestions: [
         'to let sensitive outputs travel base64-encoded in the log of the pod, add: --sensitive-outputs=log',

@@ -30,7 +30,7 @@ describe('a run that does not start', () => {
   it('sensitive outputs are named with the flag that lets them travel in the log', async () => {
     const outputs = [{ name: 'key', path: '/cnab/app/outputs/key', sensitive: true }];
     const { result } = await runOnApiServer({ operation: { outputs }, invocation: mustNotRun });
-    assert.match(result.error?.message ?? '', /output "key"/);
+    assert.match(result.error?.message ?? '', /output "key".* --sensitive-outputs=exec .* does not carry outputs yet/);
     assert.match(result.error?.suggestions.join() ?? '', /--sensitive-outputs=log/);
     const allowed = await runOnApiServer({
       operation: { outputs },
@@ -54,8 +54,21 @@ describe('a run that does not start', () => {
       faults: (faults) => faults.dropField('jobs', 'initContainers', 'restartPolicy'),
       invocation: mustNotRun,
     });
-    assertNotRun(run, /restartPolicy/);
+    assertNotRun(run, /does not know native sidecars.* needs Kubernetes 1\.29 or later/);
     assert.deepEqual([created(run, 'jobs'), created(run, 'secrets')], [1, 0]);
+  });
+
+  it('a server that refuses the hook of a sidecar it does not know is told the same, not in its own words', async () => {
+    const run = await runOnApiServer({
+      faults: (faults) =>
+        faults.fail({ verb: 'create', resource: 'jobs' }, 422, {
+          reason: 'Invalid',
+          message:
+            'Job.batch "x" is invalid: spec.template.spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers without restartPolicy=Always',
+        }),
+      invocation: mustNotRun,
+    });
+    assertNotRun(run, /^the API server does not know native sidecars.* needs Kubernetes 1\.29 or later/);
   });
 
   it('a namespace that is not there is refused, or made where that was asked for', async () => {
