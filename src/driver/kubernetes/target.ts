@@ -27,8 +27,13 @@ function targetId(server: string, { namespace, uid }: Place): string {
   if (uid !== undefined && /^[0-9A-Za-z-]{1,64}$/.test(uid.value)) {
     return uid.of === 'namespace' ? `kubernetes-${uid.value}` : `kubernetes-ca-${uid.value}`;
   }
-  const identity = uid?.value ?? `${server}\n${namespace}`;
+  const identity = uid?.value ?? `${normalized(server)}\n${namespace}`;
   return `kubernetes-at-${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`;
+}
+
+/** One spelling for one address: the scheme's own port and a slash at the end say nothing. */
+function normalized(server: string): string {
+  return URL.canParse(server) ? new URL(server).href.replace(/\/+$/, '') : server;
 }
 
 function hostOf(server: string): string {

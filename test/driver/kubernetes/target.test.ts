@@ -47,6 +47,14 @@ describe('the target of a cluster', () => {
     assert.equal(ids.size, 3);
   });
 
+  it('is the same one however the address of its server is spelled', () => {
+    const spellings = ['https://h', 'https://h/', 'https://h:443', 'https://H:443/'];
+    const ids = spellings.map(
+      (server) => kubernetesTarget({ ...connection, server }, { namespace: 'x', restricted: false }).id,
+    );
+    assert.equal(new Set(ids).size, 1);
+  });
+
   it('has an id that is safe as a folder name, whatever a server answers', () => {
     const target = kubernetesTarget(connection, {
       namespace: 'x',
