@@ -3,7 +3,6 @@ import type { Json } from '../../bundle/bundle.js';
 import { shellWord } from '../../bundle/shell-word.js';
 import { makeFolder } from '../../claim/atomic-write.js';
 import { onDisk } from '../../claim/disk-error.js';
-import type { Target } from '../../claim/target.js';
 import type { Driver, StopReason } from '../../driver/driver.js';
 import { CnabError, messageOf, type ErrorCode } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
@@ -19,7 +18,6 @@ import { requestOf, type ActionPlan } from './inputs.js';
 import { copyOutputs, outputsFolderOf, type OutputsFolder } from './outputs-folder.js';
 import { readPodPatch } from './pod-patch.js';
 import { processParts, type Parts } from './parts.js';
-import { confirmProtected } from './protected.js';
 
 /** A command that runs an action of a bundle on the target that flags and kubeconfig name. */
 export abstract class ActionCommand extends BaseCommand {
@@ -106,11 +104,13 @@ export abstract class ActionCommand extends BaseCommand {
     };
   }
 
-  private confirm({ action, installation }: ActionPlan, flags: ActionFlags, driver: Driver, signal: AbortSignal) {
+  private async confirm(plan: ActionPlan, flags: ActionFlags, driver: Driver, signal: AbortSignal): Promise<void> {
     const { configFile: config, surroundings } = this;
-    const target = (): Promise<Target> => driver.target(signal);
-    const run = { action, installation, target, yes: flags.yes === true, config, surroundings, signal };
-    return this.screen?.aside(() => confirmProtected(run));
+    if (flags.yes || config === undefined || config.protectedContexts.length === 0) return;
+    const { confirmProtected } = await import('./protected.js');
+    const { action, installation } = plan;
+    const target = await driver.target(signal);
+    await this.screen?.aside(() => confirmProtected({ action, installation, target, config, surroundings, signal }));
   }
 
   /** Once for all actions of the command. */

@@ -10,25 +10,20 @@ import { isInteractive, type Surroundings } from '../surroundings.js';
 export interface Confirmation {
   readonly action: string;
   readonly installation: string;
-  /** Asked only where something is protected. */
-  readonly target: () => Promise<Target>;
-  /** `--yes`. */
-  readonly yes: boolean;
-  readonly config: ConfigFile | undefined;
+  readonly target: Target;
+  readonly config: ConfigFile;
   readonly surroundings: Surroundings;
   /** Ends the question; its reason is a `StopReason`. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Lets a run against a context that the config file protects pass only when a person has typed the installation's name,
- * or `--yes` is given. Rejects with CnabError: `invalid` for another answer and where nobody can be asked, `interrupted`
- * and `timed-out` where the question is cut short.
+ * Lets a run against a context that the config file protects pass only when a person has typed the installation's name.
+ * Rejects with CnabError: `invalid` for another answer and where nobody can be asked, `interrupted` and `timed-out` where
+ * the question is cut short.
  */
 export async function confirmProtected(run: Confirmation): Promise<void> {
-  const { action, installation, config, surroundings, signal } = run;
-  if (run.yes || config === undefined || config.protectedContexts.length === 0) return;
-  const target = await run.target();
+  const { action, installation, target, config, surroundings, signal } = run;
   if (target.context === undefined || !config.protectedContexts.includes(target.context)) return;
   const what = `${action} ${installation} -> ${describeTarget(target)}`;
   const isProtected = `the context "${target.context}" is protected by ${config.file}`;
@@ -56,7 +51,9 @@ async function ask(question: string, { surroundings, signal }: Confirmation): Pr
   const lines = createInterface({ input, output, terminal: false });
   const closed = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
   try {
-    return (await Promise.race([lines.question(question, { signal }), closed]))?.trim();
+    const answer = await Promise.race([lines.question(question, { signal }), closed]);
+    if (answer === undefined) output.write('\n');
+    return answer?.trim();
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
