@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, mkdir, readdir, readFile, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, appendFile, mkdir, readdir, readFile, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.js';
 import { startApiServer, type ApiServer } from './api-server/server.js';
@@ -25,6 +25,10 @@ export interface ServerProcessOptions {
 const IDLE_MS = 5_000;
 /** A look that notices the first request after the record is gone. */
 const LINGER_MS = 500;
+/** File in a server's folder that says which process it is. */
+const OWNER = 'owner';
+/** How often it looks whether its folder is still there. */
+const FOLDER_CHECK_MS = 60_000;
 const TMPFS = 0x01021994;
 
 /** The life of one API server: from its record to the end of its last pod. Resolves when all of it is gone. */
@@ -34,7 +38,7 @@ export async function runServer(options: ServerProcessOptions): Promise<void> {
   const id = randomBytes(8).toString('hex');
   const own = join(folder, id);
   await mkdir(own, { mode: 0o700 });
-  await writeFile(join(own, 'owner'), await processIdentity(pid));
+  await writeFile(join(own, OWNER), await processIdentity(pid));
   const memory = await memoryFolder(options.uid, id);
   const token = randomBytes(32).toString('base64url');
   let lastRequest = clock.now();
@@ -64,13 +68,15 @@ export async function runServer(options: ServerProcessOptions): Promise<void> {
     options.onReady(outcome);
     if (outcome === 'published') {
       await removeLeftovers(folder, options.uid, id, clock.now());
-      await untilIdle(
-        server,
-        () => lastRequest,
-        () => unpublish(folder, id),
-        clock,
-        signal,
-      );
+      const over = new AbortController();
+      const until = AbortSignal.any([signal, over.signal]);
+      const withdraw = (): Promise<void> => unpublish(folder, id);
+      // A home that was removed takes the record along: nobody will find this server again, and its Jobs stay for a day.
+      await Promise.race([
+        untilIdle(server, () => lastRequest, withdraw, clock, until),
+        untilGone(join(own, OWNER), clock, until),
+      ]);
+      over.abort();
     }
   } finally {
     await unpublish(folder, id);
@@ -103,6 +109,16 @@ async function untilIdle(
   }
 }
 
+/** Resolves when the file is not there any more, or the signal is aborted. */
+async function untilGone(file: string, clock: Clock, signal: AbortSignal): Promise<void> {
+  const isThere = (): Promise<boolean> =>
+    access(file).then(
+      () => true,
+      () => false,
+    );
+  while (!signal.aborted && (await isThere())) await clock.sleep(FOLDER_CHECK_MS, signal).catch(() => undefined);
+}
+
 /** Secrets stay off the disk where there is a tmpfs that everybody may use. */
 async function memoryFolder(uid: number, id: string): Promise<string | undefined> {
   const folder = memoryPath(uid, id);
@@ -123,7 +139,7 @@ function memoryPath(uid: number, id: string): string {
 async function removeLeftovers(folder: string, uid: number, id: string, now: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /^[0-9a-f]{16}$/.test(name) && name !== id);
   for (const name of names) {
-    const owner = await readFile(join(folder, name, 'owner'), 'utf8').catch(() => '');
+    const owner = await readFile(join(folder, name, OWNER), 'utf8').catch(() => '');
     const pid = Number(owner.split(' ')[0]);
     if (pid > 0 && (await processIdentity(pid).catch(() => '')) === owner) continue;
     const { ctimeMs } = await stat(join(folder, name)).catch(() => ({ ctimeMs: 0 }));

@@ -8,7 +8,7 @@ import { systemClock, type Clock } from '../../../src/driver/clock.js';
 import { answers } from '../../../src/driver/sandbox/server-answer.js';
 import { serverCommand } from '../../../src/driver/sandbox/server-command.js';
 import { runServer } from '../../../src/driver/sandbox/server-process.js';
-import { type ServerRecord } from '../../../src/driver/sandbox/server-record.js';
+import { readRecord, type ServerRecord } from '../../../src/driver/sandbox/server-record.js';
 import { findOrStartServer } from '../../../src/driver/sandbox/server-start.js';
 import { skipWithoutNamespaces } from './namespaces/machine.js';
 
@@ -90,27 +90,43 @@ describe("the sandbox's API server as a process of its own", () => {
     assert.deepEqual(readdirSync(folder()), []);
   });
 
-  it('ends by itself when nobody wants anything of it', async () => {
-    // Time runs a hundred times as fast.
+  /** A server in this process, whose time runs a hundred times as fast. */
+  const serve = (onReady: (said: string) => void): Promise<void> => {
     const begin = Date.now();
     const clock: Clock = {
       now: () => begin + (Date.now() - begin) * 100,
       sleep: (ms, signal) => systemClock.sleep(ms / 100, signal),
     };
-    const outcomes: string[] = [];
-    const { pid } = process;
     const uid = process.getuid?.() ?? 0;
-    await runServer({
-      folder: folder(),
-      version: '1',
-      uid,
-      pid,
-      clock,
-      signal: never,
-      onReady: (said) => outcomes.push(said),
-    });
+    return runServer({ folder: folder(), version: '1', uid, pid: process.pid, clock, signal: never, onReady });
+  };
+
+  it('ends by itself when nobody wants anything of it', async () => {
+    const outcomes: string[] = [];
+    await serve((said) => outcomes.push(said));
     assert.deepEqual(outcomes, ['published']);
     assert.deepEqual(readdirSync(folder()), []);
+  });
+
+  it('ends when the home is removed, whatever Jobs are left in it', async () => {
+    let end = Promise.resolve();
+    await new Promise<void>((ready) => {
+      end = serve(() => ready());
+    });
+    const { port, token, id } = (await readRecord(folder())) ?? assert.fail('no record');
+    const container = { name: 'a', image: 'b' };
+    const { status } = await fetch(`http://127.0.0.1:${port}/apis/batch/v1/namespaces/default/jobs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        metadata: { name: 'left' },
+        spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } },
+      }),
+    });
+    assert.equal(status, 201);
+    rmSync(folder(), { recursive: true });
+    await end;
+    assert.equal(existsSync(`/dev/shm/cnab-sandbox-${process.getuid?.() ?? 0}-${id}`), false);
   });
 
   it('outlives the process that started it, which leaves no descriptor in it', async () => {
