@@ -1,10 +1,15 @@
 import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { LOGS_OUTPUT } from '../claim/claim.js';
 import { onDisk, toDiskError } from '../claim/disk-error.js';
 import { messageOf } from '../errors.js';
 import type { KeptOutput } from './judge.js';
 import { SecretMask } from './mask.js';
+
+/** Bytes that a log gives back when it has filled the disk: the run's outputs and its result are to come, and count more. */
+const RESERVE = 256 * 1024;
 
 export interface RunLogEnd {
   /** What the file holds: all that was printed, or, where `complete` is false, its beginning. */
@@ -15,15 +20,15 @@ export interface RunLogEnd {
 
 /**
  * The log of one run: masked, then on disk, then shown. On disk first, so that a run whose terminal is gone, or whose
- * process is killed, keeps what it had printed. A disk that refuses ends the record of the log, and a screen that
- * refuses what is shown of it; neither ends the run.
+ * process is killed, keeps what it had printed. A disk that refuses ends the record of the log, which then leaves room for
+ * the run's other records, and a screen that refuses what is shown of it; neither ends the run.
  */
 export class RunLog {
   readonly #file: string;
   readonly #handle: FileHandle;
   readonly #mask: SecretMask;
   readonly #show: (chunk: Uint8Array) => void | Promise<void>;
-  readonly #hash: Hash = createHash('sha256');
+  #hash: Hash = createHash('sha256');
   #size = 0;
   #diskFailure: string | undefined;
   #showFailure: string | undefined;
@@ -55,8 +60,6 @@ export class RunLog {
   /** Completes the file; it is durable when this resolves. */
   async end(): Promise<RunLogEnd> {
     await this.#put(this.#mask.end());
-    // Of the write that failed a part may be there.
-    if (this.#diskFailure !== undefined) await this.#handle.truncate(this.#size).catch(() => undefined);
     await this.#record(() => this.#handle.sync());
     await this.#handle.close().catch(() => undefined);
     const sha256 = this.#hash.digest('hex');
@@ -93,7 +96,18 @@ export class RunLog {
       return true;
     } catch (error) {
       this.#diskFailure = messageOf(toDiskError(error, 'write', this.#file));
+      await this.#makeRoom().catch(() => undefined);
       return false;
     }
+  }
+
+  /** Cuts off what the write that failed has left of itself, and some more. */
+  async #makeRoom(): Promise<void> {
+    const kept = Math.max(0, this.#size - RESERVE);
+    await this.#handle.truncate(kept);
+    const hash = createHash('sha256');
+    if (kept > 0) await pipeline(createReadStream(this.#file, { end: kept - 1 }), hash);
+    this.#hash = hash;
+    this.#size = kept;
   }
 }
