@@ -5,6 +5,8 @@ export interface OutputLimits {
   readonly maxOutputBytes: number;
   /** Largest sum of all files, in bytes. */
   readonly maxTotalBytes: number;
+  /** Whose limits they are and what to do about them: one clause each, for people. */
+  readonly advice?: { readonly output: string; readonly total: string };
 }
 
 /** Why a wanted path gave no output. `missing`: the run tool wrote none; whether that matters is for others to judge. */
@@ -56,10 +58,13 @@ function isTooLarge(size: number, limits: OutputLimits, before: number): boolean
   return size > limits.maxOutputBytes || before + size > limits.maxTotalBytes;
 }
 
-function overLimit(size: number, limits: OutputLimits): string {
-  return size > limits.maxOutputBytes
-    ? `has ${formatBytes(size)}, over the limit of ${formatBytes(limits.maxOutputBytes)} for one output`
-    : `has ${formatBytes(size)}, with which the outputs exceed ${formatBytes(limits.maxTotalBytes)} together`;
+function overLimit(size: number, { maxOutputBytes, maxTotalBytes, advice }: OutputLimits): string {
+  const has = `has ${formatBytes(size)}`;
+  const [what, todo] =
+    size > maxOutputBytes
+      ? [`${has}, over the limit of ${formatBytes(maxOutputBytes)} for one output`, advice?.output]
+      : [`${has}, with which the outputs exceed ${formatBytes(maxTotalBytes)} together`, advice?.total];
+  return todo === undefined ? what : `${what}: ${todo}`;
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'] as const;

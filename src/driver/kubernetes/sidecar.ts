@@ -26,11 +26,21 @@ const INPUTS_VOLUME = 'inputs';
 export const SMALL_PATH_BYTES = 4_718_592;
 
 /** The limits that the sidecar and the assembler apply; both must have the same. */
-export function outputLimits(settings: DriverSettings): OutputLimits {
+export function outputLimits({ maxOutputBytes, maxOutputsTotalBytes }: DriverSettings): OutputLimits {
   return {
-    maxOutputBytes: Math.min(settings.maxOutputBytes, SMALL_PATH_BYTES),
-    maxTotalBytes: Math.min(settings.maxOutputsTotalBytes, SMALL_PATH_BYTES),
+    maxOutputBytes: Math.min(maxOutputBytes, SMALL_PATH_BYTES),
+    maxTotalBytes: Math.min(maxOutputsTotalBytes, SMALL_PATH_BYTES),
+    advice: {
+      output: adviceOn(maxOutputBytes, '--max-output'),
+      total: adviceOn(maxOutputsTotalBytes, '--max-outputs'),
+    },
   };
+}
+
+function adviceOn(asked: number, flag: string): string {
+  return asked <= SMALL_PATH_BYTES
+    ? `raise it with ${flag}`
+    : `the log of the pod, by which outputs travel, carries no more, whatever ${flag} says; let the bundle put it elsewhere and output the place`;
 }
 
 export interface SidecarParts {

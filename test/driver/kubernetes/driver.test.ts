@@ -93,7 +93,32 @@ describe('a run as a Job', () => {
       run.result.problems.map(({ name, kind }) => [name, kind]),
       [['large', 'too-large']],
     );
+    assert.match(
+      run.result.problems[0]?.reason ?? '',
+      /over the limit of 1000 bytes for one output: raise it with --max-output$/,
+    );
     assert.deepEqual([run.result.status, run.outputs], ['succeeded', { small: 'y' }]);
+  });
+
+  it("a limit that is the log's own is told as that, not as the one the user may set", async () => {
+    const run = await runOnApiServer({
+      operation: { outputs: [output('large'), output('more'), output('small')] },
+      invocation: ({ write }) => {
+        write('/cnab/app/outputs/large', Buffer.alloc(5 * 1024 ** 2));
+        write('/cnab/app/outputs/more', Buffer.alloc(4_718_592));
+        write('/cnab/app/outputs/small', 'y');
+        return 0;
+      },
+    });
+    const [large, small] = run.result.problems.map(({ reason }) => reason);
+    assert.match(
+      large ?? '',
+      /^has 5 MiB, over the limit of 4\.5 MiB for one output: the log of the pod, .* whatever --max-output says/,
+    );
+    assert.match(
+      small ?? '',
+      /^has 1 bytes, with which the outputs exceed 4\.5 MiB together: the log .* whatever --max-outputs says/,
+    );
   });
 
   it('a bundle that declares no outputs is not asked for any', async () => {
