@@ -11,7 +11,7 @@ import { JobRun } from './job-run.js';
 import { isAbort } from './kubernetes-error.js';
 import { Observer } from './observer.js';
 import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
-import { ProgressTeller, progressOf } from './progress.js';
+import { ProgressTeller } from './progress.js';
 import { checkRights } from './rights.js';
 import { notRunResult, stopError, stopReasonOf } from './result.js';
 import { RunView } from './run-view.js';
@@ -69,13 +69,17 @@ export class KubernetesDriver implements Driver {
    * Job in that shape follows.
    */
   async run(operation: Operation, io: DriverIo): Promise<OperationResult> {
+    const teller = new ProgressTeller(io.onProgress);
     try {
       this.check(operation);
-      io.onProgress({ phase: 'preparing' });
+      teller.tell({ phase: 'preparing' });
       const cluster = await this.#open(io.signal);
-      const first = await this.#attempt(operation, io, cluster, { number: 1, restricted: cluster.place.restricted });
+      const first = await this.#attempt(operation, io, teller, cluster, {
+        number: 1,
+        restricted: cluster.place.restricted,
+      });
       if (first !== 'restricted') return first;
-      const second = await this.#attempt(operation, io, cluster, { number: 2, restricted: true });
+      const second = await this.#attempt(operation, io, teller, cluster, { number: 2, restricted: true });
       if (second !== 'restricted') return second;
       throw new Error('a refused pod was asked for a third time');
     } catch (error) {
@@ -98,6 +102,7 @@ export class KubernetesDriver implements Driver {
   async #attempt(
     operation: Operation,
     io: DriverIo,
+    teller: ProgressTeller,
     { api, place }: Cluster,
     attempt: Attempt,
   ): Promise<OperationResult | 'restricted'> {
@@ -106,9 +111,14 @@ export class KubernetesDriver implements Driver {
     const plan = this.#plan(operation, attempt);
     const { name } = plan;
     const view = new RunView();
-    const teller = new ProgressTeller(io.onProgress);
-    const onTrouble = (detail: string): void => teller.tell({ ...progressOf(view), detail });
-    const observer = new Observer({ api, namespace, runId: operation.runId, job: name, view, onTrouble });
+    const observer = new Observer({
+      api,
+      namespace,
+      runId: operation.runId,
+      job: name,
+      view,
+      onTrouble: teller.trouble,
+    });
     try {
       const rights = checkRights(api, namespace, io.signal);
       const [watched, allowed] = await Promise.allSettled([observer.start(io.signal), rights]);

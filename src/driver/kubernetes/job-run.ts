@@ -200,9 +200,12 @@ export class JobRun {
     return `job ${name} is left in namespace ${namespace}; look at it with: kubectl describe job ${name} -n ${namespace}`;
   }
 
+  /** The bundle's last words come before the outputs are spoken of. */
   #tell(): void {
     const { io, view } = this.#options;
-    io.onProgress(this.#collecting ? collecting(this.#assembler) : progressOf(view));
+    const { logOpen, logDone } = this.#streams;
+    const isOut = logDone || !logOpen;
+    io.onProgress(this.#collecting && isOut ? collecting(this.#assembler) : progressOf(view));
   }
 }
 

@@ -14,19 +14,29 @@ export function progressOf(view: RunView): Progress {
   };
 }
 
-/** Passes on what is new: a run is looked at many times a second, and most of the time it stands where it stood. */
+const ORDER: readonly Progress['phase'][] = ['preparing', 'waiting', 'running', 'collecting', 'cleaning-up'];
+
+/**
+ * Passes on what is new and no step back: a run is looked at many times a second, most of the time it stands where it
+ * stood, and what is seen late (a change of the pod while it is removed) is over.
+ */
 export class ProgressTeller {
   #last = '';
+  #phase: Progress['phase'] = 'preparing';
 
   constructor(private readonly onProgress: (progress: Progress) => void) {}
 
   tell(progress: Progress): void {
     const { phase, detail, receivedBytes, totalBytes } = progress;
     const now = JSON.stringify([phase, detail, receivedBytes, totalBytes]);
-    if (now === this.#last) return;
+    if (now === this.#last || ORDER.indexOf(phase) < ORDER.indexOf(this.#phase)) return;
     this.#last = now;
+    this.#phase = phase;
     this.onProgress(progress);
   }
+
+  /** What is amiss at the phase that is reached. */
+  readonly trouble = (detail: string): void => this.tell({ phase: this.#phase, detail });
 }
 
 export function collecting(assembler: Assembler): Progress {

@@ -78,6 +78,39 @@ describe("the bundle's log", () => {
 });
 
 describe('the progress of a run', () => {
+  it('only moves forward, and is at the outputs when the log of the bundle is out', async () => {
+    const told: string[] = [];
+    const { result } = await runOnApiServer({
+      io: {
+        onProgress: ({ phase }) => void told.push(phase),
+        onLog: async (chunk) => {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          told.push(Buffer.from(chunk).toString().trim());
+        },
+      },
+      invocation: async ({ log, write }) => {
+        write('/cnab/app/outputs/greeting', 'hi');
+        await log('last words');
+        return 0;
+      },
+    });
+    assert.equal(result.status, 'succeeded');
+    const steps = told.filter((step, index) => step !== told[index - 1]);
+    assert.deepEqual(steps.slice(-4), ['running', 'last words', 'collecting', 'cleaning-up']);
+  });
+
+  it('never goes back to an earlier phase, whatever a late change of the pod says', () => {
+    const told: Progress[] = [];
+    const teller = new ProgressTeller((progress) => told.push(progress));
+    for (const phase of ['preparing', 'waiting', 'running', 'waiting', 'collecting', 'running'] as const)
+      teller.tell({ phase });
+    for (const phase of ['cleaning-up', 'collecting'] as const) teller.tell({ phase });
+    assert.deepEqual(
+      told.map(({ phase }) => phase),
+      ['preparing', 'waiting', 'running', 'collecting', 'cleaning-up'],
+    );
+  });
+
   it('is told when it changes, and not again while it stands', () => {
     const told: Progress[] = [];
     const teller = new ProgressTeller((progress) => told.push(progress));
