@@ -75,7 +75,8 @@ clusterCases('outputs of a run on a cluster', (one) => {
     const random = createHash('sha256')
       .update(await one().output('random'))
       .digest('hex');
-    const lines = installed.stderr.split('\n');
+    const { stdout } = await one().run(['logs', 'app']);
+    const lines = stdout.toString().split('\n');
     const numbers = lines.flatMap((line) => /^(\d+) x{95}$/.exec(line)?.[1] ?? []);
     assert.equal(numbers.length, 30_000);
     assert.ok(
@@ -86,7 +87,7 @@ clusterCases('outputs of a run on a cluster', (one) => {
       lines.some((line) => line.startsWith(random)),
       'the digest that the bundle has printed',
     );
-    const { stdout } = await one().run(['logs', 'app']);
-    assert.equal(stdout.toString().match(/^\d+ x{95}$/gm)?.length, 30_000);
+    // What is shown meanwhile may have a line of progress in between.
+    assert.ok((installed.stderr.match(/^\d+ x{95}$/gm)?.length ?? 0) > 29_900);
   });
 });
