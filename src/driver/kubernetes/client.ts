@@ -87,7 +87,7 @@ class KubeconfigConnection implements Connection {
     if (token !== undefined) options.headers['authorization'] = `Bearer ${token}`;
     const { authorization } = options.headers;
     if (typeof authorization === 'string' && !/^[\x20-\x7e]*$/.test(authorization)) {
-      throw new CnabError('invalid', `the token of user "${this.user ?? ''}" holds characters that no token has`);
+      throw invalid(`the token of user "${this.user ?? ''}" holds characters that no token has`);
     }
     if (clientCertificate !== undefined) options.cert = clientCertificate;
     if (clientKey !== undefined) options.key = clientKey;
@@ -112,7 +112,7 @@ class KubeconfigConnection implements Connection {
     const file = 'path' in error && typeof error.path === 'string' ? error.path : undefined;
     if (file !== undefined) {
       const code = 'code' in error ? String(error.code) : 'unreadable';
-      return new CnabError('invalid', `cannot read ${file}, which the kubeconfig names (${code})`, { cause: error });
+      return invalid(`cannot read ${file}, which the kubeconfig names (${code})`, error);
     }
     if (this.config.user.authProvider === undefined) return error;
     return new CredentialError(`no credentials for user "${this.user ?? ''}": ${oneLine(error.message)}`, {
@@ -139,6 +139,11 @@ class KubeconfigConnection implements Connection {
     if (proxy !== undefined) return proxyAgent(proxy, plain ? 'http:' : 'https:');
     return plain ? new http.Agent({ keepAlive: true }) : new https.Agent({ keepAlive: true });
   }
+}
+
+/** Told as a mistake, and waited out in a run that goes on: files of credentials are renewed under it. */
+function invalid(message: string, cause?: unknown): CredentialError {
+  return new CredentialError(message, { cause }, 'invalid');
 }
 
 function lowerCased(headers: https.RequestOptions['headers']): http.OutgoingHttpHeaders {

@@ -47,8 +47,8 @@ export class KubernetesError extends CnabError {
 
 /** Credentials could not be had, so nothing was asked. Time may heal it, but the user is not to be asked again at once. */
 export class CredentialError extends KubernetesError {
-  constructor(message: string, options: CnabErrorOptions = {}) {
-    super('unavailable', message, { ...options, transient: true });
+  constructor(message: string, options: CnabErrorOptions = {}, code: ErrorCode = 'unavailable') {
+    super(code, message, { ...options, transient: true });
   }
 }
 

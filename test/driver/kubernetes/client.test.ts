@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { CnabError } from '../../../src/errors.js';
-import type { KubernetesError } from '../../../src/driver/kubernetes/kubernetes-error.js';
+import { KubernetesError } from '../../../src/driver/kubernetes/kubernetes-error.js';
 import type { Certificate } from '../../helpers/certificates.js';
 import { httpPeer, json, refusal } from '../../helpers/http-peer.js';
 import { needsOpenssl } from '../../helpers/certificates.js';
@@ -115,6 +115,17 @@ describe('connectWithKubeconfig', () => {
       ask(broken.api),
       (error: CnabError) => error.code === 'invalid' && /are not usable \(/.test(error.message),
     );
+  });
+
+  it('a certificate file or a token that is not usable for a moment does not end a run that goes on', async () => {
+    const cluster = { server: 'https://127.0.0.1:1' };
+    for (const user of [{ 'client-certificate': 'gone.crt', 'client-key': 'gone.key' }, { token: 'half\u0001' }]) {
+      const { api } = await at.connect(cluster, user);
+      await assert.rejects(
+        ask(api),
+        (error) => error instanceof KubernetesError && error.code === 'invalid' && error.transient,
+      );
+    }
   });
 
   it('refuses a token and a server that cannot be right, without showing a secret', async () => {
