@@ -53,22 +53,24 @@ export function tokenFileProvider(file: string, fallback: string | undefined, cl
 /** A credential plugin, run once for all requests until its credential expires or the server refuses it. */
 export function pluginProvider(plugin: ExecPlugin, run: PluginRun, clock: Clock): CredentialProvider {
   let current: Promise<PluginCredential> | undefined;
+  let isRunning = false;
+  const start = (): Promise<PluginCredential> => {
+    isRunning = true;
+    const running = runExecPlugin(plugin, run).finally(() => (isRunning = false));
+    // A failure is not kept: the user may log in meanwhile.
+    running.catch(() => (current = undefined));
+    return running;
+  };
   return {
     async proof() {
-      const known = await current;
-      if (known?.expiresAt !== undefined && known.expiresAt - EXPIRY_MARGIN_MS <= clock.now()) current = undefined;
-      if (current === undefined) {
-        const running = runExecPlugin(plugin, run);
-        current = running;
-        // A failure is not kept: the user may log in meanwhile.
-        running.catch(() => {
-          if (current === running) current = undefined;
-        });
-      }
-      return current;
+      const seen = current;
+      const expiresAt = (await seen)?.expiresAt ?? Infinity;
+      if (current === seen && expiresAt - EXPIRY_MARGIN_MS <= clock.now()) current = undefined;
+      return (current ??= start());
     },
+    /** While the plugin runs the refused credential is one from before: several requests are refused at once, and nobody logs in twice. */
     forget() {
-      current = undefined;
+      if (!isRunning) current = undefined;
     },
   };
 }
