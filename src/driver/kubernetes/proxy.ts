@@ -69,11 +69,15 @@ export function parseProxyUrl(text: string, where: string): URL {
   let url: URL | undefined;
   try {
     url = new URL(withScheme);
+    // The agent decodes them: a bare % in a password is a mistake of the user's (Go refuses it too).
+    decodeURIComponent(url.username + url.password);
   } catch {
-    // Said below.
+    url = undefined;
   }
   if (url === undefined || url.hostname === '' || !/^(https?|socks(4a?|5h?)?):$/.test(url.protocol)) {
-    throw new CnabError('invalid', `${where} is not the URL of an http, https or socks5 proxy`);
+    throw new CnabError('invalid', `${where} is not the URL of an http, https or socks5 proxy`, {
+      suggestions: text.includes('%') ? ['Write a % in a user name or password as %25.'] : [],
+    });
   }
   return url;
 }

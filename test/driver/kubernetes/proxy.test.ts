@@ -57,7 +57,7 @@ describe('proxyFromEnvironment', () => {
   it('takes an address without a scheme for http, and refuses what is no proxy without showing it', () => {
     assert.equal(parseProxyUrl('p:3128', 'x').href, 'http://p:3128/');
     assert.equal(parseProxyUrl('socks5://p:1080', 'x').protocol, 'socks5:');
-    for (const wrong of ['ftp://u:s3cret@p', 'http://', 'http://s3cret:x:y']) {
+    for (const wrong of ['ftp://u:s3cret@p', 'http://', 'http://s3cret:x:y', 'http://u:s3%cret@p']) {
       assert.throws(
         () => parseProxyUrl(wrong, 'proxy-url'),
         /^CnabError: proxy-url is not the URL of an http, https or socks5 proxy$/,
