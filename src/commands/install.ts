@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { actionFlags } from '../cli/action-flags.js';
-import { bundleDescription, nameArg } from '../cli/args.js';
+import { bundleDescription, fromCommandLine, nameArg } from '../cli/args.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags } from '../cli/flags.js';
 import { PlanCommand } from '../cli/wiring/plan-command.js';
@@ -11,7 +11,7 @@ export default class Install extends PlanCommand {
     "The bundle's log and the progress go to stderr, the outputs to stdout. Nothing is ever run on this machine unless --driver sandbox says so.";
   static override args = {
     name: nameArg,
-    bundle: Args.string({ description: bundleDescription, required: true }),
+    bundle: Args.string({ ...fromCommandLine, description: bundleDescription, required: true }),
   };
   static override flags = { ...actionFlags, ...outputFlags };
   static override examples = [

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { actionFlags } from '../cli/action-flags.js';
-import { bundleDescription, nameArg } from '../cli/args.js';
+import { bundleDescription, fromCommandLine, nameArg } from '../cli/args.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags } from '../cli/flags.js';
 import { PlanCommand } from '../cli/wiring/plan-command.js';
@@ -12,8 +12,11 @@ export default class Invoke extends PlanCommand {
     'A stateless action needs no installation: name the bundle. It leaves no record. Actions of a bundle: cnab bundle show.';
   static override args = {
     name: nameArg,
-    action: Args.string({ description: 'name of the action', required: true }),
-    bundle: Args.string({ description: `${bundleDescription} (default: the one that is installed)` }),
+    action: Args.string({ ...fromCommandLine, description: 'name of the action', required: true }),
+    bundle: Args.string({
+      ...fromCommandLine,
+      description: `${bundleDescription} (default: the one that is installed)`,
+    }),
   };
   static override flags = { ...actionFlags, ...outputFlags };
   static override examples = [

@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import { fromCommandLine } from '../cli/args.js';
 import { actionFlags } from '../cli/action-flags.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags, yes } from '../cli/flags.js';
@@ -7,7 +8,7 @@ import { UninstallCommand } from '../cli/wiring/uninstall-command.js';
 export default class Uninstall extends UninstallCommand {
   static override summary = 'Uninstall installations; their history stays, hidden from list.';
   static override args = {
-    name: Args.string({ description: 'names of installations', required: true, multiple: true }),
+    name: Args.string({ ...fromCommandLine, description: 'names of installations', required: true, multiple: true }),
   };
   static override flags = {
     ...actionFlags,

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { actionFlags } from '../cli/action-flags.js';
-import { bundleDescription, nameArg } from '../cli/args.js';
+import { bundleDescription, fromCommandLine, nameArg } from '../cli/args.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags, yes } from '../cli/flags.js';
 import { PlanCommand } from '../cli/wiring/plan-command.js';
@@ -11,7 +11,10 @@ export default class Upgrade extends PlanCommand {
     'What was chosen before is kept and said: parameters, credential sets, service account. --reset drops it.';
   static override args = {
     name: nameArg,
-    bundle: Args.string({ description: `${bundleDescription} (default: the one that is installed)` }),
+    bundle: Args.string({
+      ...fromCommandLine,
+      description: `${bundleDescription} (default: the one that is installed)`,
+    }),
   };
   static override flags = {
     ...actionFlags,

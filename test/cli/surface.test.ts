@@ -41,6 +41,16 @@ describe('the surface of the command', () => {
     });
   }
 
+  it('takes no argument from standard input', async () => {
+    for (const [id, command] of Object.entries(COMMANDS)) {
+      for (const [argument, { ignoreStdin }] of Object.entries(command.args ?? {})) {
+        assert.equal(ignoreStdin, true, `${argument} of ${id}`);
+      }
+    }
+    const { code, stderr } = await runCnab(['show'], { home, input: 'app\n' });
+    assert.equal(code, 2, stderr);
+  });
+
   it('has examples in the help of every command, and settings and exit codes in the first help', async () => {
     const helps = await Promise.all(Object.keys(COMMANDS).map((id) => runCnab([...id.split(':'), '--help'], { home })));
     for (const { code, stdout } of helps) {

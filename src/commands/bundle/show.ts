@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import { bundleDescription } from '../../cli/args.js';
+import { bundleDescription, fromCommandLine } from '../../cli/args.js';
 import { BaseCommand } from '../../cli/base-command.js';
 import type { ExitCode } from '../../cli/exit-codes.js';
 import { outputFlags } from '../../cli/flags.js';
@@ -8,7 +8,9 @@ import { openBundle } from '../../cli/wiring/bundles.js';
 
 export default class BundleShow extends BaseCommand {
   static override summary = "Show a bundle's actions, parameters, credentials and outputs.";
-  static override args = { bundle: Args.string({ description: bundleDescription, required: true }) };
+  static override args = {
+    bundle: Args.string({ ...fromCommandLine, description: bundleDescription, required: true }),
+  };
   static override flags = outputFlags;
   static override examples = [
     '<%= config.bin %> bundle show ./bundle',

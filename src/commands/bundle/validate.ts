@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import { bundleDescription } from '../../cli/args.js';
+import { bundleDescription, fromCommandLine } from '../../cli/args.js';
 import { BaseCommand } from '../../cli/base-command.js';
 import type { ExitCode } from '../../cli/exit-codes.js';
 import { outputFlags } from '../../cli/flags.js';
@@ -9,7 +9,7 @@ import { checkBundle } from '../../cli/wiring/bundles.js';
 export default class BundleValidate extends BaseCommand {
   static override summary = 'Check bundles against the CNAB specification and list every problem with its place.';
   static override args = {
-    file: Args.string({ description: bundleDescription, required: true, multiple: true }),
+    file: Args.string({ ...fromCommandLine, description: bundleDescription, required: true, multiple: true }),
   };
   static override flags = outputFlags;
   static override examples = [

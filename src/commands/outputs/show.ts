@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { shellWord } from '../../bundle/shell-word.js';
-import { nameArg } from '../../cli/args.js';
+import { fromCommandLine, nameArg } from '../../cli/args.js';
 import type { ExitCode } from '../../cli/exit-codes.js';
 import { targetFlags, text } from '../../cli/flags.js';
 import { writeRaw } from '../../cli/raw-output.js';
@@ -13,7 +13,7 @@ export default class OutputsShow extends StoreCommand {
     'Also a sensitive one, since it is named. A terminal gets a final newline; binary bytes to a terminal are refused.';
   static override args = {
     name: nameArg,
-    output: Args.string({ description: 'name of the output', required: true }),
+    output: Args.string({ ...fromCommandLine, description: 'name of the output', required: true }),
   };
   static override flags = {
     ...targetFlags,
