@@ -3,6 +3,7 @@
 //   node scripts/test.mjs            unit ring and sandbox ring
 //   node scripts/test.mjs unit       test/**/*.test.ts: loopback only
 //   node scripts/test.mjs sandbox    test/**/*.sandbox.ts: needs Linux namespaces
+//   node scripts/test.mjs unit FILE…  these files of the ring alone
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,11 +35,14 @@ const files = readdirSync(`${root}/test`, { recursive: true })
   .map((file) => `test/${file}`)
   .filter((file) => wanted.some((ending) => file.endsWith(ending)))
   .sort();
+const only = process.argv.slice(3);
 
 let status = 0;
 if (files.length > 0) {
   const mocha = fileURLToPath(new URL('bin/mocha.js', import.meta.resolve('mocha/package.json')));
-  status = spawnSync(process.execPath, [mocha, ...files], { cwd: root, stdio: 'inherit' }).status ?? 1;
+  status =
+    spawnSync(process.execPath, [mocha, ...(only.length > 0 ? only : files)], { cwd: root, stdio: 'inherit' }).status ??
+    1;
 }
 if (problem !== undefined) {
   const line = '!'.repeat(100);
