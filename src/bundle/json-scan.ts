@@ -4,7 +4,7 @@ export interface JsonScan {
   readonly tooDeepAt?: number;
   /** Colons outside strings: the number of members written, duplicates included. */
   readonly members: number;
-  /** Places of integers beyond ±(2^53 − 1), at most 100: parsing changes their digits. */
+  /** Places of integers beyond ±(2^53 − 1), written with an exponent only where no number holds them, at most 100: parsing changes them. */
   readonly unsafeIntegers: readonly number[];
 }
 
@@ -76,6 +76,8 @@ function endOfNumber(text: string, start: number): number {
 }
 
 function isUnsafeInteger(text: string, start: number, end: number): boolean {
+  // `1e400` would become Infinity, and that `null` when it is written again.
+  if (Math.abs(Number(text.slice(start, end))) === Infinity) return true;
   if (end - start < SHORTEST_UNSAFE_INTEGER) return false;
   const number = text.slice(start, end);
   return /^-?\d+$/.test(number) && !Number.isSafeInteger(Number(number));

@@ -34,6 +34,9 @@ export async function checkValue(
   what: string,
   time: CheckTime = valueTime(),
 ): Promise<string[]> {
+  if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) {
+    return [`${what} holds half a character (a lone surrogate), which would reach the bundle as another one`];
+  }
   if (definition === true) return [];
   const validators = await loadValidators();
   const sensitive = holdsSecrets(definition);

@@ -112,6 +112,15 @@ describe('checkValue', () => {
     );
   });
 
+  it('takes no text that UTF-8 cannot hold, whatever the definition', async () => {
+    for (const definition of [true, { type: 'string' }] as const)
+      assert.match(
+        (await checkValue(definition, 'a\ud800', 'p')).join(),
+        /^p holds half a character \(a lone surrogate\)/,
+      );
+    assert.deepEqual(await checkValue(true, 'a\u{1f600}', 'p'), []);
+  });
+
   it('gives up on a pattern that never ends', async () => {
     const sentences = await checkValue({ pattern: '^(a+)+$' }, `${'a'.repeat(60)}b`, 'p', new CheckTime(100));
     assert.deepEqual(sentences, [
