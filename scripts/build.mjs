@@ -6,6 +6,7 @@ import { build, transform } from 'esbuild';
 import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { noticesOf } from './notices.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 // Made beside the real one and put in its place at the end, so that a build that fails leaves what is there.
@@ -39,7 +40,14 @@ const vendors = {
 };
 const fileOf = (library) => `./${library.replace(/^@/, '').replace('/', '-')}.cjs`;
 
-const common = { bundle: true, platform: 'node', target: 'node20', minifySyntax: true, logLevel: 'warning' };
+const common = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  minifySyntax: true,
+  metafile: true,
+  logLevel: 'warning',
+};
 const commonJs = {
   platform: 'node',
   target: 'node20',
@@ -114,7 +122,7 @@ const lean = {
 };
 
 async function program() {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...common,
     entryPoints: [
       { in: join(root, 'src/main.ts'), out: 'main' },
@@ -132,11 +140,11 @@ async function program() {
     external: ['typescript', 'ts-node', 'tsx'],
   });
   for (const { path, text } of outputFiles) writeFileSync(path, (await transform(text, commonJs)).code);
+  return metafile;
 }
 
 async function bundle(library, contents) {
-  if (contents === '') return;
-  await build({
+  const { metafile } = await build({
     ...common,
     format: 'cjs',
     stdin: { contents, resolveDir: root, sourcefile: `${library}.js` },
@@ -148,12 +156,17 @@ async function bundle(library, contents) {
     minifyWhitespace: true,
     minifyIdentifiers: true,
   });
+  return metafile;
 }
 
 rmSync(lib, { recursive: true, force: true });
 mkdirSync(lib, { recursive: true });
 // package.json says "module" for src and bin; lib/*.cjs says otherwise by its ending.
-await Promise.all([program(), ...Object.entries(vendors).map(([library, contents]) => bundle(library, contents))]);
+const metafiles = await Promise.all([
+  program(),
+  ...Object.entries(vendors).map(([library, contents]) => bundle(library, contents)),
+]);
+writeFileSync(join(lib, 'THIRD-PARTY-NOTICES.txt'), noticesOf(root, metafiles));
 
 const scripts = sources.filter((file) => file.endsWith('.sh'));
 if (new Set(scripts.map((file) => basename(file))).size !== scripts.length) {
