@@ -12,6 +12,8 @@ export interface ClaimExtras {
   readonly bundleDigest: string;
   /** Folder of the bundle, for the sandbox. */
   readonly bundleFolder?: string;
+  /** Parameters whose value came from a sensitive output, whatever their own definition says; read by `claim/status.ts`. */
+  readonly sensitiveParameters?: readonly string[];
 }
 
 /** What a final result's `custom` holds under our dotted name. */

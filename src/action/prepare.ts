@@ -134,6 +134,7 @@ export async function prepareAction(
       choices,
       bundleDigest: loaded.digest,
       ...(loaded.folder === undefined ? {} : { bundleFolder: loaded.folder }),
+      sensitiveParameters: parameters.applied.filter(({ sensitive }) => sensitive).map(({ name }) => name),
     }),
   };
   const operation = buildOperation({

@@ -1,5 +1,5 @@
 import { BUILT_IN_ACTIONS, isSensitive } from '../bundle/bundle.js';
-import { member } from '../bundle/own.js';
+import { member, own } from '../bundle/own.js';
 import {
   CUSTOM_KEY,
   type Claim,
@@ -159,6 +159,20 @@ export function isSensitiveOutput(claim: Claim, name: string): boolean {
   const { outputs } = claim.bundle;
   const definition = outputs !== undefined && Object.hasOwn(outputs, name) ? outputs[name]?.definition : undefined;
   return definition !== undefined && isSensitive(claim.bundle, definition);
+}
+
+/**
+ * True when the value of a parameter is no one's to see: by its definition, by the claim's own note (it came from a
+ * sensitive output), or because the bundle does not declare it, so that it cannot be told from a secret.
+ */
+export function isSensitiveParameter(claim: Claim, name: string): boolean {
+  const parameter = own(claim.bundle.parameters, name);
+  const noted = member(member(claim.custom, CUSTOM_KEY), 'sensitiveParameters');
+  return (
+    parameter === undefined ||
+    isSensitive(claim.bundle, parameter.definition) ||
+    (Array.isArray(noted) && noted.includes(name))
+  );
 }
 
 /** One run as `history` lists it. */

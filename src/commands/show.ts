@@ -1,6 +1,5 @@
-import { isSensitive } from '../bundle/bundle.js';
 import type { Claim } from '../claim/claim.js';
-import { lastModifying, lastOutputs, lastRun } from '../claim/status.js';
+import { isSensitiveParameter, lastModifying, lastOutputs, lastRun } from '../claim/status.js';
 import { nameArg } from '../cli/args.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags, targetFlags } from '../cli/flags.js';
@@ -24,14 +23,10 @@ export default class Show extends StoreCommand {
   }
 }
 
-function parametersOf({ bundle, parameters }: Claim): readonly ParameterShown[] {
-  const declared = bundle.parameters ?? {};
-  return Object.entries(parameters ?? {})
-    .map(([name, value]) => {
-      // A parameter that the bundle does not declare cannot be told from a secret.
-      const definition = Object.hasOwn(declared, name) ? declared[name]?.definition : undefined;
-      const sensitive = definition === undefined || isSensitive(bundle, definition);
-      return sensitive ? { name, sensitive } : { name, sensitive, value };
-    })
+function parametersOf(claim: Claim): readonly ParameterShown[] {
+  return Object.entries(claim.parameters ?? {})
+    .map(([name, value]) =>
+      isSensitiveParameter(claim, name) ? { name, sensitive: true } : { name, sensitive: false, value },
+    )
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

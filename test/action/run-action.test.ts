@@ -3,6 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Bundle } from '../../src/bundle/bundle.js';
 import { LOGS_OUTPUT } from '../../src/claim/claim.js';
+import { isSensitiveParameter } from '../../src/claim/status.js';
 import { FAKE_TARGET, type FakeRun } from '../helpers/fake-driver.js';
 import { APP, loaded, Stage, text, refuses } from './stage.js';
 
@@ -240,6 +241,9 @@ describe('runAction', () => {
     await stage.run('install', tool, { bundle: loaded(bundle), parameters });
     await stage.run('upgrade', tool);
     assert.equal(stage.log, 'login ******, then generated-pw\nlogin ******, then ******\n');
+    const { claim } = await stage.last();
+    assert.equal(claim.parameters?.['fed'], 'generated-pw');
+    assert.deepEqual([isSensitiveParameter(claim, 'fed'), isSensitiveParameter(claim, 'login')], [true, true]);
   });
 
   it('says where the outputs are kept when the record cannot be written', async () => {
