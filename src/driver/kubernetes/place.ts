@@ -16,11 +16,20 @@ export interface Place {
 /** Native sidecars are on by default since 1.29 (KEP-753); an older API server drops the field, and the pod hangs for ever. */
 const OLDEST = { major: 1, minor: 29 } as const;
 
+/**
+ * Nothing runs yet and somebody waits: a server that takes the connection and never answers is told of after half a
+ * minute, where a call of a run that goes on is repeated for minutes.
+ */
+const FIRST_CONTACT = { timeoutMs: 15_000, attempts: 2 } as const;
+
+/** RFC 1123 label, as the API server demands it of namespaces. */
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 const ENFORCE = 'pod-security.kubernetes.io/enforce';
 
 /** Rejects with CnabError `unavailable` when the server is too old to run what we make. */
 export async function checkVersion(api: KubernetesApi, signal: AbortSignal): Promise<void> {
-  const version = await api.serverVersion({ doing: 'read the version of the cluster', signal });
+  const version = await api.serverVersion({ doing: 'read the version of the cluster', signal, ...FIRST_CONTACT });
   const isOld = version.major < OLDEST.major || (version.major === OLDEST.major && version.minor < OLDEST.minor);
   if (!isOld) return;
   throw new CnabError(
@@ -35,7 +44,7 @@ export type WhenAbsent = 'refuse' | 'create' | 'suppose';
 
 /**
  * Looks at the namespace; makes it only where it is absent and `whenAbsent` says so, because a target has no identity before.
- * Rejects with KubernetesError, and with CnabError `unavailable` for a namespace that is not there.
+ * Rejects with KubernetesError, and with CnabError: `unavailable` for a namespace that is not there, `invalid` for a name that none can have.
  */
 export async function findPlace(
   api: KubernetesApi,
@@ -43,10 +52,18 @@ export async function findPlace(
   whenAbsent: WhenAbsent,
   signal: AbortSignal,
 ): Promise<Place> {
+  if (!NAMESPACE.test(namespace)) {
+    throw new CnabError(
+      'invalid',
+      `${JSON.stringify(namespace)} cannot be the name of a namespace: at most 63 lower-case letters, digits and dashes`,
+      { suggestions: ['it comes from --namespace, or from the context of the kubeconfig'] },
+    );
+  }
   try {
     const found = await api.get<V1Namespace>(resource.namespace(namespace), {
       doing: `read namespace ${namespace}`,
       signal,
+      ...FIRST_CONTACT,
     });
     return placeOf(namespace, found);
   } catch (error) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { kubernetesTarget } from '../../../src/driver/kubernetes/target.js';
 import { CnabError } from '../../../src/errors.js';
 import { withApiServer, type ApiServerFaults } from '../../helpers/api-server.js';
+import { fastClock } from '../../helpers/fast-clock.js';
 import { testDriver } from '../../helpers/kubernetes-run.js';
 import type { Target } from '../../../src/claim/target.js';
 import type { DriverSettings } from '../../../src/driver/settings.js';
@@ -109,4 +110,25 @@ describe('the target of a cluster', () => {
       await driver.close();
     });
   });
+
+  it('is not waited for longer than half a minute where a server takes the call and never answers', async () => {
+    const clock = fastClock(100);
+    await withApiServer({}, async (server) => {
+      server.faults.hold({ resource: 'namespaces' });
+      const driver = testDriver(server, { clock });
+      const began = clock.now();
+      await assert.rejects(driver.target(never), { code: 'unavailable', message: /cannot read namespace default/ });
+      assert.ok(clock.now() - began < 45_000, `${clock.now() - began} ms`);
+      await driver.close();
+    });
+  });
+
+  for (const namespace of ['a/../b', '', 'Payments', '-x', 'x'.repeat(64), 'kube system']) {
+    it(`is not asked of a server for a name that no namespace can have: ${JSON.stringify(namespace)}`, async () => {
+      await assert.rejects(
+        targetOn(() => {}, { namespace }),
+        { code: 'invalid', message: /cannot be the name of/ },
+      );
+    });
+  }
 });
