@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { plainConnection } from '../../src/driver/kubernetes/connection.js';
 import { KubernetesDriver } from '../../src/driver/kubernetes/driver.js';
@@ -105,4 +106,15 @@ function leftOn({ cluster }: TestApiServer): FinishedRun['left'] {
       .list(kind)
       .flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? [metadata.name] : []));
   return { jobs: names('jobs'), pods: names('pods'), secrets: names('secrets') };
+}
+
+/** Script of a bundle that must not be reached. */
+export const mustNotRun = (): never => assert.fail('the bundle ran');
+
+/** Nothing has run, nothing is left, and the message has these words. */
+export function assertNotRun({ result, left, outputs }: FinishedRun, words: RegExp, code = 'unavailable'): void {
+  assert.match(result.error?.message ?? '', words);
+  assert.deepEqual([result.status, result.ran, result.exitCode, result.error?.code], ['failed', 'no', undefined, code]);
+  assert.deepEqual([outputs, result.problems, result.logComplete], [{}, [], true]);
+  assert.deepEqual(left, { jobs: [], pods: [], secrets: [] });
 }

@@ -7,8 +7,8 @@ import { jobStartProblem, podStartProblem, pullInProgress, type StartProblem } f
 /** What the state of the cluster means for the run. */
 export type Decision =
   | { readonly kind: 'verdict'; readonly outcome: PodOutcome }
-  /** Nothing has run, and nothing will. */
-  | { readonly kind: 'not-started'; readonly message: string }
+  /** Nothing has run. `late`: only the time is over, and it could start yet. */
+  | { readonly kind: 'not-started'; readonly message: string; readonly late?: true }
   /** Nothing has run; the namespace wants the restricted shape. */
   | { readonly kind: 'restricted'; readonly message: string };
 
@@ -63,7 +63,8 @@ function decideOnProblem(view: RunView, problem: StartProblem | undefined, times
   const { now, posted, startTimeoutMs } = times;
   if (startTimeoutMs === 0 || now - posted < startTimeoutMs) return undefined;
   const why = waitingFor(view) ?? 'the cluster gives no reason';
-  return { kind: 'not-started', message: `the bundle did not start within ${startTimeoutMs / 1000} s: ${why}` };
+  const message = `the bundle did not start within ${startTimeoutMs / 1000} s: ${why}`;
+  return { kind: 'not-started', message, late: true };
 }
 
 function vanishing(view: RunView): string {

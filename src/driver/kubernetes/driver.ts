@@ -88,7 +88,7 @@ export class KubernetesDriver implements Driver {
         const error = stopError(reason, `${operation.action} was stopped before anything ran`);
         return notRunResult(error, reason.kind === 'timeout' ? 'failed' : 'canceled');
       }
-      if (error instanceof CnabError) return notRunResult(error, 'failed');
+      if (error instanceof CnabError) return notRunResult(error, error.code === 'contact-lost' ? 'unknown' : 'failed');
       throw error;
     }
   }

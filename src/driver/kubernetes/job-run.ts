@@ -7,8 +7,9 @@ import { deleteJob } from './clean-up.js';
 import { collect, type Collected } from './collect.js';
 import { decide, type Decision } from './decision.js';
 import { withDeletionCause } from './deletion-cause.js';
+import { outcomeOf, type Ending } from './ending.js';
 import type { Observer } from './observer.js';
-import { vanishedVerdict, type PodHistory, type PodOutcome } from './pod-verdict.js';
+import { vanishedVerdict, type PodOutcome } from './pod-verdict.js';
 import { collecting, progressOf } from './progress.js';
 import type { JobReference } from './resources.js';
 import { buildResult, stopReasonOf } from './result.js';
@@ -30,8 +31,6 @@ export interface JobRunOptions {
   readonly observer: Observer;
   readonly warnings: readonly string[];
 }
-
-type Ending = Decision | { readonly kind: 'lost'; readonly message: string };
 
 /** What a pod may need beyond its grace period until its last status is told. */
 const STOP_MARGIN_MS = 30_000;
@@ -73,10 +72,7 @@ export class JobRun {
     const forget = view.onChange(() => this.#tell());
     try {
       const { ending, stopped } = await this.#ending();
-      if (ending.kind === 'restricted' && !isRestricted) {
-        await this.#remove();
-        return 'restricted';
-      }
+      if (ending.kind === 'restricted' && !isRestricted) return 'restricted';
       const told = outcomeOf(ending, view.history);
       const isStopped = stopped !== undefined || ending.kind === 'lost';
       const outcome = isStopped ? told : await withDeletionCause(api, job, view, told);
@@ -85,7 +81,8 @@ export class JobRun {
       const assembly = await this.#assembler.finish();
       const cut = collected.cut ? stopReasonOf(io.signal) : undefined;
       // What may still be wanted stays: a run that goes on without us, and outputs that were not awaited.
-      const keep = settings.keepJob || ending.kind === 'lost' || cut !== undefined || view.otherPods.length > 0;
+      const kept = settings.keepJob && view.pod !== undefined;
+      const keep = kept || ending.kind === 'lost' || cut !== undefined || view.otherPods.length > 0;
       io.onProgress({ phase: 'cleaning-up' });
       if (!keep) await this.#remove();
       this.#rethrowFailure();
@@ -113,24 +110,47 @@ export class JobRun {
     await until(view, clock, io.signal, () => view.pod ?? this.#look());
     await this.#savePod();
     const ending = await until(view, clock, io.signal, () => this.#look());
+    if (ending?.kind === 'not-started' || ending?.kind === 'restricted') return { ending: await this.#giveUp(ending) };
     if (ending !== undefined) return { ending };
-    const stopped = await this.#stop();
+    const stopped = (await this.#stop()) ?? (await this.#lastWord());
     // What could not be stopped is not canceled: it goes on, and its outcome is unknown.
     return stopped.kind === 'lost' ? { ending: stopped } : { ending: stopped, stopped: stopReasonOf(io.signal) };
   }
 
-  async #stop(): Promise<Ending> {
+  /** What does not start now could do so at the last moment, or later where its Job is left: it goes, and its last word counts. */
+  async #giveUp(ending: Exclude<Decision, { kind: 'verdict' }>): Promise<Ending> {
+    const { view } = this.#options;
+    const canStart = view.pod === undefined || (ending.kind === 'not-started' && ending.late === true);
+    const lost = await this.#stop(`${ending.message}; `);
+    if (lost !== undefined) return lost;
+    const last = canStart ? await this.#lastWord() : ending;
+    return view.history.started ? last : ending;
+  }
+
+  /** Undefined when the cluster was told. */
+  async #stop(why = ''): Promise<Ending | undefined> {
     const { api, job, view, operation, settings } = this.#options;
-    const { clock } = api;
     const failure = await stopRun(api, job, view, operation.runId, settings.gracePeriodMs);
-    if (failure !== undefined) {
-      return { kind: 'lost', message: `the run could not be stopped, and may go on as job ${job.name}: ${failure}` };
-    }
+    if (failure === undefined) return undefined;
+    return {
+      kind: 'lost',
+      message: `${why}the run could not be stopped, and may go on as job ${job.name}: ${failure}`,
+    };
+  }
+
+  /** How a run that was told to stop ends, within its grace period. */
+  async #lastWord(): Promise<Ending> {
+    const { api, view, settings } = this.#options;
+    const { clock } = api;
     if (view.pod === undefined) return { kind: 'not-started', message: 'the run was stopped' };
     const due = clock.now() + settings.gracePeriodMs + STOP_MARGIN_MS;
-    const late = vanishedVerdict('it did not end within its grace period', view.history);
-    const ending = await until(view, clock, never, () => this.#look() ?? (clock.now() < due ? undefined : 'late'));
-    return ending === undefined || ending === 'late' ? { kind: 'verdict', outcome: late } : ending;
+    const unknown = vanishedVerdict('it did not end within its grace period', view.history);
+    const ending = await until(view, clock, never, () => {
+      const seen = this.#look();
+      const isEnd = seen !== undefined && !('late' in seen);
+      return isEnd ? seen : clock.now() < due ? undefined : 'unknown';
+    });
+    return ending === undefined || ending === 'unknown' ? { kind: 'verdict', outcome: unknown } : ending;
   }
 
   #look(): Ending | undefined {
@@ -216,18 +236,4 @@ function asWhom(outcome: PodOutcome, isRestricted: boolean, { runAsUser }: Drive
   return [
     `it ran as user ${shape.uid}, because the namespace enforces the Pod Security level "restricted": a bundle that needs root needs another namespace`,
   ];
-}
-
-function outcomeOf(ending: Ending, history: PodHistory): PodOutcome {
-  switch (ending.kind) {
-    case 'verdict':
-      return ending.outcome;
-    case 'lost': {
-      const problem = { code: 'contact-lost', message: ending.message } as const;
-      return { status: 'unknown', ran: history.started ? 'yes' : 'unknown', problem, warnings: [] };
-    }
-    case 'restricted':
-    case 'not-started':
-      return { status: 'failed', ran: 'no', problem: { code: 'unavailable', message: ending.message }, warnings: [] };
-  }
 }

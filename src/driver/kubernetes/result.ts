@@ -41,13 +41,10 @@ export function buildResult(operation: Operation, end: RunEnd): OperationResult 
   };
 }
 
-/** The result of a run that ended before its Job could be made: nothing ran. */
-export function notRunResult(
-  error: CnabError,
-  status: 'failed' | 'canceled',
-  warnings: readonly string[] = [],
-): OperationResult {
-  return { status, ran: 'no', error, outputs: [], problems: [], logComplete: true, warnings };
+/** The result of a run that ended before its Job could be made: nothing ran, unless even that is unknown. */
+export function notRunResult(error: CnabError, status: 'failed' | 'canceled' | 'unknown'): OperationResult {
+  const ran = status === 'unknown' ? 'unknown' : 'no';
+  return { status, ran, error, outputs: [], problems: [], logComplete: ran === 'no', warnings: [] };
 }
 
 /** How a stop is told; `what` says what it did. */

@@ -24,8 +24,9 @@ const SUBMIT_MS = 90_000;
 const never = new AbortController().signal;
 
 /**
- * Creates Job and Secrets. Rejects with CnabError when the cluster refuses, with AbortError when the signal was aborted
- * meanwhile; then nothing has run, because without its last Secret a pod starts nothing, and the Job is gone again.
+ * Creates Job and Secrets. Rejects with CnabError when the cluster refuses; then nothing has run, because without its
+ * last Secret a pod starts nothing, and the Job is gone again. Where both are in doubt its code is `contact-lost`.
+ * A signal that is aborted before the Job is posted gives AbortError; later, it is for the caller to stop the run.
  */
 export async function submit(options: SubmitOptions): Promise<JobReference> {
   const { api, namespace, plan, view, signal } = options;
@@ -42,13 +43,12 @@ export async function submit(options: SubmitOptions): Promise<JobReference> {
       checkSidecar(object);
       await createSecrets(options, reference, deadline);
     });
-    if (signal.aborted) throw new AbortError(signal.reason);
     return reference;
   } catch (error) {
-    const maybe = posted || isTimeUp(error) || (error instanceof KubernetesError && error.maybeApplied);
-    const left = maybe ? await deleteJob(api, reference) : [];
+    const isUnsure = isTimeUp(error) || (error instanceof KubernetesError && error.maybeApplied);
+    const left = posted || isUnsure ? await deleteJob(api, reference) : [];
     if (signal.aborted && left.length === 0) throw new AbortError(signal.reason);
-    throw withRemains(error, left);
+    throw withRemains(error, left, posted && isUnsure);
   }
 }
 
@@ -105,11 +105,13 @@ async function createSecrets(
 }
 
 /** Keeps the error's kind, and says in it what could not be removed. */
-function withRemains(error: unknown, left: readonly string[]): unknown {
+function withRemains(error: unknown, left: readonly string[], mayRun: boolean): unknown {
   const known = isTimeUp(error)
     ? new CnabError('unavailable', 'the cluster did not answer in time when the Job was created')
     : error;
   if (left.length === 0 || !(known instanceof CnabError)) return known;
-  const { code, message, details, suggestions } = known;
+  const { message, details, suggestions } = known;
+  // With its last Secret, which may be there, the pod starts.
+  const code = mayRun ? 'contact-lost' : known.code;
   return new CnabError(code, message, { details: [...details, ...left], suggestions, cause: known });
 }

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
-import { ImageError, StartError } from '../../../src/driver/sandbox/api-server/container-runtime.js';
-import { runOnApiServer, type FinishedRun } from '../../helpers/kubernetes-run.js';
+import { assertNotRun, mustNotRun, runOnApiServer, type FinishedRun } from '../../helpers/kubernetes-run.js';
 import { inputFile } from '../../helpers/operation.js';
 
-function assertNotRun({ result, left, outputs }: FinishedRun, words: RegExp, code = 'unavailable'): void {
-  assert.match(result.error?.message ?? '', words);
-  assert.deepEqual([result.status, result.ran, result.exitCode, result.error?.code], ['failed', 'no', undefined, code]);
-  assert.deepEqual([outputs, result.problems, result.logComplete], [{}, [], true]);
-  assert.deepEqual(left, { jobs: [], pods: [], secrets: [] });
-}
 const created = ({ faults }: FinishedRun, resource: string): number =>
   faults.requests.filter((request) => request.verb === 'create' && request.resource === resource).length;
-const mustNotRun = (): never => assert.fail('the bundle ran');
 
-describe('a run that does not start', () => {
+describe('a run that is refused', () => {
   it('is refused before anything is created where inputs or outputs cannot be carried', async () => {
     for (const operation of [
       { files: [inputFile('/proc/x', '')] },
@@ -146,6 +138,19 @@ describe('a run that does not start', () => {
     assert.equal(created(refused, 'jobs'), 2);
   });
 
+  it('no second Job follows a refused one that cannot be removed: the first might run yet', async () => {
+    const run = await runOnApiServer({
+      faults: (faults) => {
+        faults.denyPods('violates PodSecurity "restricted:latest": runAsNonRoot != true', 1);
+        faults.fail({ verb: 'delete', resource: 'jobs' }, 400, { message: 'no deletion today' });
+      },
+      invocation: () => 0,
+    });
+    assert.equal(created(run, 'jobs'), 1);
+    assert.deepEqual([run.result.status, run.result.ran, run.left.jobs.length], ['unknown', 'unknown', 1]);
+    assert.match(run.result.error?.message ?? '', /violates PodSecurity.* may go on as job .*no deletion today/);
+  });
+
   it('a namespace that enforces restricted gets that shape at once', async () => {
     const namespaces = [{ name: 'default', labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } }];
     const run = await runOnApiServer({
@@ -153,60 +158,5 @@ describe('a run that does not start', () => {
       invocation: ({ spec }) => (spec.security.runAsUser === 65_532 ? 0 : 1),
     });
     assert.deepEqual([run.result.exitCode, created(run, 'jobs')], [0, 1]);
-  });
-
-  it('an image that is not there ends the run at once, and names the image', async () => {
-    for (const image of ['example/hello:1.0.0', 'docker.io/library/busybox:1.37.0']) {
-      const run = await runOnApiServer({
-        pull: (asked) => {
-          if (asked === image)
-            throw new ImageError('ErrImagePull', `failed to resolve reference "${image}": ${image}: not found`);
-        },
-        invocation: mustNotRun,
-      });
-      assertNotRun(run, new RegExp(`the image ${image} of .* cannot be pulled: .*not found`));
-    }
-  });
-
-  it("a pull that may heal and does not ends with the start time-out, in the runtime's words", async () => {
-    const run = await runOnApiServer({
-      settings: { startTimeoutMs: 1500 },
-      pull: (image) => {
-        if (image.startsWith('example/'))
-          throw new ImageError('ErrImagePull', 'dial tcp: lookup r.example: no such host');
-      },
-      invocation: mustNotRun,
-    });
-    assertNotRun(run, /did not start within 1\.5 s: .*no such host/);
-  });
-
-  it("a pod that no node takes ends with the start time-out, in the scheduler's words", async () => {
-    const run = await runOnApiServer({
-      settings: { startTimeoutMs: 1200 },
-      faults: (faults) => faults.neverSchedule('0/1 nodes are available: 1 Insufficient memory.'),
-      invocation: mustNotRun,
-    });
-    assertNotRun(run, /did not start within 1\.2 s: .*Insufficient memory/);
-  });
-
-  it('an image without a run tool did not run', async () => {
-    const run = await runOnApiServer({
-      invocation: () => {
-        throw new StartError(
-          'runc create failed: exec: "/cnab/app/run": stat /cnab/app/run: no such file or directory: unknown',
-        );
-      },
-    });
-    assertNotRun(run, /the image has no \/cnab\/app\/run/);
-  });
-
-  it('a shell image that lacks a tool is told before the bundle runs', async () => {
-    const run = await runOnApiServer({
-      sidecar: ({ env, log }) => log(`CNABO1 ${env['CNAB_RUN']} 1 fault tool base64 .`).then(() => 1),
-      // It fails with the container it runs in.
-      hook: () => Promise.resolve(137),
-      invocation: mustNotRun,
-    });
-    assertNotRun(run, /has no usable base64.*--shell-image/);
   });
 });

@@ -53,6 +53,22 @@ describe('a run that is stopped', () => {
     assert.deepEqual(left, nothing);
   });
 
+  it('while the Job is created, and cannot be stopped, may run: it is not told as never run', async () => {
+    const stop = new AbortController();
+    const { result, left } = await runOnApiServer({
+      signal: stop.signal,
+      faults: (faults) => {
+        const release = faults.hold({ verb: 'create', resource: 'secrets' });
+        faults.fail({ verb: 'delete' }, 400, { message: 'no deletion today' });
+        setTimeout(() => (stop.abort(sigint), release()), 100);
+      },
+      invocation: () => 0,
+    });
+    assert.deepEqual([result.status, result.ran, result.error?.code], ['unknown', 'unknown', 'contact-lost']);
+    assert.match(result.error?.message ?? '', /may go on as job .*no deletion today/);
+    assert.equal(left.jobs.length, 1);
+  });
+
   it('while it waits for a node did not run', async () => {
     const stop = new AbortController();
     const { result, left } = await runOnApiServer({

@@ -109,6 +109,17 @@ describe('a run in trouble', () => {
     assert.equal(run.result.status, 'succeeded');
   });
 
+  it('where it is unknown whether the last Secret was made, and the Job cannot be removed, it may run', async () => {
+    const { result } = await runOnApiServer({
+      faults: (faults) => {
+        faults.reset({ verb: 'create', resource: 'secrets' });
+        faults.fail({ verb: 'delete' }, 400, { message: 'no deletion today' });
+      },
+    });
+    assert.deepEqual([result.status, result.ran, result.error?.code], ['unknown', 'unknown', 'contact-lost']);
+    assert.match(result.error?.details.join() ?? '', /is left in namespace default.*no deletion today/);
+  });
+
   it('a Job that someone deletes stops the bundle, whose exit code and outputs are kept', async () => {
     const run = await runOnApiServer({
       invocation: async (bundle) => {
@@ -140,7 +151,7 @@ describe('a run in trouble', () => {
 
   it('a cluster that is silent for five minutes leaves the outcome unknown and the Job in place', async () => {
     const run = await runOnApiServer({
-      clock: new ManualClock(15_000),
+      clock: new ManualClock(10_000),
       settings: { startTimeoutMs: 0 },
       faults: (faults) => {
         faults.body({ verb: 'watch', resource: 'pods' }, { afterBytes: 3000, then: 'reset' });
