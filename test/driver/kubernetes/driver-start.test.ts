@@ -40,10 +40,10 @@ describe('a run that does not start', () => {
   it('a bundle that starts just as the start time-out is over is stopped, and not told as never run', async () => {
     let release = (): void => undefined;
     const run = await runOnApiServer({
-      settings: { startTimeoutMs: 1200 },
+      settings: { startTimeoutMs: 6000 },
       // What is told of the pod comes late: by the watch, and by the poll only when the Job is given up.
       faults: (faults) => {
-        faults.delayWatch({ resource: 'pods' }, 3000);
+        faults.delayWatch({ resource: 'pods' }, 15_000);
         release = faults.hold({ verb: 'list', resource: 'pods', skip: 1 });
       },
       meanwhile: async ({ faults }) => {
