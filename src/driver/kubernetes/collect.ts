@@ -16,7 +16,7 @@ const INJECTED_MS = 5000;
 const UNSIGNALLED_MS = 60_000;
 /** What a pod held open by an injected container is deleted with: enough for a small dump. */
 const RESCUE_GRACE_MS = 3000;
-/** How long the bundle's log may take to end when everything else is there. */
+/** Silence of the bundle's log that is no longer waited out when everything else is there. */
 const LOG_TAIL_MS = 30_000;
 /** What the sidecar may take beyond its hold time before it is given up. */
 const MARGIN_MS = 30_000;
@@ -53,7 +53,10 @@ export async function collect(options: CollectOptions): Promise<Collected> {
     const next = await until(view, clock, signal, () => {
       const waited = clock.now() - began;
       if (outputsDone(streams, view)) outputsAt ??= clock.now();
-      if (outputsAt !== undefined && (logDone(streams, view) || clock.now() - outputsAt >= LOG_TAIL_MS)) return 'done';
+      if (outputsAt !== undefined) {
+        const silent = clock.now() - Math.max(outputsAt, streams.logTakenAt);
+        if (logDone(streams, view) || silent >= LOG_TAIL_MS) return 'done';
+      }
       if (!rescued && !assembler.mainEnded && outputsAt === undefined && waited >= patience(view.pod)) return 'rescue';
       return waited >= options.holdTimeMs + MARGIN_MS ? 'done' : undefined;
     });

@@ -33,6 +33,7 @@ export class RunStreams {
   #outputs: Stream<string | undefined> = { state: 'idle' };
   #log: Stream<boolean> = { state: 'idle' };
   #logReader: LogReader | undefined;
+  #logTakenAt = 0;
   #failure: { readonly thrown: unknown } | undefined;
 
   constructor(options: RunStreamsOptions) {
@@ -68,6 +69,11 @@ export class RunStreams {
 
   get logDone(): boolean {
     return this.#log.state === 'done';
+  }
+
+  /** When a part of the bundle's log was last handed on; 0: never. */
+  get logTakenAt(): number {
+    return this.#logTakenAt;
   }
 
   /** Whether every byte of the bundle's log was handed on; false while it is still read. */
@@ -140,7 +146,10 @@ export class RunStreams {
         signal: this.#stop.signal,
         ended: this.#invocationEnded.signal,
         resume: 'exact',
-        onBytes: log.write,
+        onBytes: async (chunk) => {
+          await log.write(chunk);
+          this.#logTakenAt = api.clock.now();
+        },
         onGap: (reason) => log.mark(reason),
       });
       this.#logReader = reader;

@@ -63,6 +63,27 @@ describe("the bundle's log", () => {
     assert.deepEqual([log, result.exitCode, result.logComplete], ['one\ntwo\n', 0, true]);
   });
 
+  it('is taken to its end as long as it comes, however long the outputs have been there', async () => {
+    const clock = fastClock(60);
+    let log = '';
+    const text = `${'x'.repeat(1023)}\n`.repeat(1024);
+    const { result } = await runOnApiServer({
+      clock,
+      server: { clock },
+      io: {
+        onLog: async (chunk) => {
+          log += Buffer.from(chunk).toString();
+          await new Promise((resolve) => setTimeout(resolve, 40));
+        },
+      },
+      invocation: async ({ log: print }) => {
+        await print(text.trimEnd());
+        return 0;
+      },
+    });
+    assert.deepEqual([log.length, result.logComplete], [text.length, true]);
+  });
+
   it('is marked on a line of its own', async () => {
     let text = '';
     const log = new BundleLog((chunk) => void (text += Buffer.from(chunk).toString()));
