@@ -9,7 +9,7 @@ import type { RunView } from './run-view.js';
 /**
  * Stops a run that has no verdict yet. The pod goes first, with our own grace: deleting the Job would give the run tool
  * the pod's whole hold time (seen on a cluster). Where there is no pod yet, or it may not be deleted, the Job goes; a pod
- * that came meanwhile is treated as the first. Resolves with why the cluster could not be told, undefined when it was.
+ * that came meanwhile is treated like one that was known. Resolves with why the cluster could not be told, undefined when it was.
  */
 export async function stopRun(
   api: KubernetesApi,
@@ -23,12 +23,17 @@ export async function stopRun(
   try {
     await withinCleanUp(api.clock, async (signal) => {
       const deleteJob = (): Promise<unknown> => api.delete(resource.job(namespace, name), { ...deleting, signal });
-      if (view.pod === undefined) {
-        await deleteJob();
+      const look = async (): Promise<void> => {
         const query = { labelSelector: `${LABEL.run}=${runId}` };
         const doing = `list the pods of job ${name}`;
         const pods = await api.list<V1Pod>(resource.pods(namespace), { doing, query, signal });
         view.seePods(pods.items);
+      };
+      // A pod that nobody has told of yet would go with the Job, and with it how it ended.
+      if (view.pod === undefined) await look();
+      if (view.pod === undefined) {
+        await deleteJob();
+        await look();
       }
       if (view.pod === undefined || view.podGone) return;
       await deletePod(api, view.pod, graceMs, signal).catch((error: unknown) => {
