@@ -44,6 +44,7 @@ export function decide(view: RunView, times: DecisionTimes): Decision | undefine
 export function waitingFor(view: RunView): string | undefined {
   const { pod } = view;
   if (pod === undefined) return jobStartProblem(view.jobEvents)?.message;
+  if (isTerminating(pod)) return 'for the pod to end';
   return podStartProblem(pod, view.podEvents)?.message ?? pullInProgress(view.podEvents);
 }
 

@@ -173,5 +173,8 @@ describe('what the state of the cluster means', () => {
     assert.equal(waitingFor(view), undefined);
     view.seePodEvents([event('Pulling', 'Pulling image "r.example/bundle:1"')]);
     assert.equal(waitingFor(view), 'pulling image "r.example/bundle:1"');
+    // A sidecar that ends with its pod is no trouble.
+    view.seePod(runPod({ sidecar: ended(0), invocation: initializing, deletionTimestamp: '2026-12-01T05:00:00Z' }));
+    assert.equal(waitingFor(view), 'for the pod to end');
   });
 });
