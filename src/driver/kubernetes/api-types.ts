@@ -28,8 +28,6 @@ export interface Created<T> {
 }
 
 export interface DeleteOptions extends CallOptions {
-  /** `background` lets the garbage collector remove what the object owns; default. */
-  readonly propagation?: 'background' | 'foreground' | 'orphan';
   /** Only the object with this UID; another one of the same name gives a 409. */
   readonly uid?: string;
   readonly gracePeriodSeconds?: number;

@@ -107,13 +107,11 @@ export class KubernetesApi {
 
   /** Resolves to false when the object was not there. */
   async delete(path: string, options: DeleteOptions): Promise<boolean> {
-    const policy = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' }[
-      options.propagation ?? 'background'
-    ];
     const body = {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
-      propagationPolicy: policy,
+      // The garbage collector removes what it owns.
+      propagationPolicy: 'Background',
       ...(options.uid === undefined ? {} : { preconditions: { uid: options.uid } }),
       ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
     };
@@ -206,7 +204,7 @@ export class KubernetesApi {
       } catch (error) {
         if (error instanceof ExchangeError && error.stale && method !== 'POST') return await once();
         if (!(error instanceof KubernetesError) || error.statusCode !== 401) throw error;
-        await this.connection.refresh(options.signal);
+        this.connection.refresh();
         return await once();
       }
     } catch (error) {

@@ -30,7 +30,6 @@ export async function deleteJob(api: KubernetesApi, job: JobReference): Promise<
     await withinCleanUp(api.clock, (signal) =>
       api.delete(resource.job(namespace, name), {
         doing: `delete job ${name} in namespace ${namespace}`,
-        propagation: 'background',
         ...(uid === '' ? {} : { uid }),
         signal,
       }),

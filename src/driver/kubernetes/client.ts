@@ -121,9 +121,8 @@ class KubeconfigConnection implements Connection {
     });
   }
 
-  refresh(): Promise<void> {
+  refresh(): void {
     this.config.provider?.forget();
-    return Promise.resolve();
   }
 
   close(): void {

@@ -20,8 +20,8 @@ export interface Connection {
    * Rejects with CnabError when credentials cannot be had, with AbortError when the signal is aborted first.
    */
   requestOptions(signal?: AbortSignal): Promise<https.RequestOptions>;
-  /** After a 401: forget cached credentials and get fresh ones. */
-  refresh(signal?: AbortSignal): Promise<void>;
+  /** After a 401: forgets cached credentials, so that the next request gets fresh ones. */
+  refresh(): void;
   /** Destroys all sockets and ends a running credential plugin. Idempotent. */
   close(): void;
 }
@@ -47,7 +47,7 @@ export function plainConnection(options: PlainConnectionOptions): Connection {
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
     ...(options.context === undefined ? {} : { context: options.context }),
     requestOptions: () => Promise.resolve({ agent, headers: { ...headers } }),
-    refresh: () => Promise.resolve(),
+    refresh: () => undefined,
     close: () => agent.destroy(),
   };
 }

@@ -8,7 +8,7 @@ import type { RunView } from './run-view.js';
 import { watchList } from './watch.js';
 
 /** How long a run goes on without a word from the API server before its outcome counts as unknown. */
-export const CONTACT_PATIENCE_MS = 5 * 60_000;
+const CONTACT_PATIENCE_MS = 5 * 60_000;
 const RETRY_MS = 2000;
 const FIRST_POLL_MS = 500;
 /** Events tell why nothing starts, so they are asked for often until it has. */

@@ -13,7 +13,7 @@ interface Target extends tls.ConnectionOptions {
 const CONNECT_MS = 30_000;
 
 /** The proxy did not open a tunnel. `code` is for the explanation of network errors. */
-export class ProxyError extends Error {
+class ProxyError extends Error {
   override readonly name = 'ProxyError';
   readonly code = 'PROXY';
 }

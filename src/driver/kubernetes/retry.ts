@@ -4,8 +4,6 @@ import { CredentialError, KubernetesError } from './kubernetes-error.js';
 /** Whether a call that failed so may be made again. */
 export type RetryRule = (error: unknown) => boolean;
 
-export const NEVER_RETRY: RetryRule = () => false;
-
 /** Reads and deletions: whatever time may heal. */
 export const RETRY_IDEMPOTENT: RetryRule = (error) =>
   error instanceof KubernetesError && error.transient && !(error instanceof CredentialError);

@@ -23,7 +23,7 @@ const INPUTS_VOLUME = 'inputs';
  * What fits into the log in one pass: 6 MiB of base64, so that the log file stays below the size at which a kubelet
  * rotates it (10 MiB), and everything can be read again until the pod is deleted.
  */
-export const SMALL_PATH_BYTES = 4_718_592;
+const SMALL_PATH_BYTES = 4_718_592;
 
 /** The limits that the sidecar and the assembler apply; both must have the same. */
 export function outputLimits({ maxOutputBytes, maxOutputsTotalBytes }: DriverSettings): OutputLimits {

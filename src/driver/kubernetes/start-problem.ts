@@ -48,7 +48,7 @@ export function podCreationProblem(message: string): StartProblem {
 }
 
 /** PodSecurity admission (`violates PodSecurity "restricted:latest": …`), in events and in Warning headers. */
-export function isPodSecurityRefusal(message: string): boolean {
+function isPodSecurityRefusal(message: string): boolean {
   return /violates? PodSecurity/i.test(message);
 }
 
