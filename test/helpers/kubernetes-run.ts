@@ -37,6 +37,8 @@ export interface RunParts {
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly io?: Partial<DriverIo>;
+  /** Told before the run begins. */
+  readonly onStaging?: (folder: string) => void;
   /** Runs beside the run. */
   readonly meanwhile?: (server: TestApiServer) => Promise<void>;
 }
@@ -72,6 +74,7 @@ export async function runOnApiServer(parts: RunParts = {}): Promise<FinishedRun>
 export function runOn(server: TestApiServer, parts: RunParts = {}): Promise<FinishedRun> {
   return withFolder(async (staging) => {
     const driver = testDriver(server, parts);
+    parts.onStaging?.(staging);
     const told = { log: '', states: [] as RunState[], progress: [] as Progress[] };
     try {
       const running = driver.run(operation(parts.operation), {

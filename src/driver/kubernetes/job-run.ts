@@ -1,5 +1,5 @@
 import { CnabError, messageOf } from '../../errors.js';
-import { Assembler } from '../../frame/assemble.js';
+import { Assembler, type Assembly } from '../../frame/assemble.js';
 import type { DriverIo, Operation, OperationResult, StopReason } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import type { KubernetesApi } from './api.js';
@@ -78,7 +78,7 @@ export class JobRun {
       const outcome = isStopped ? told : await withDeletionCause(api, job, view, told);
       const collected = await this.#collect(ending, outcome, stopped);
       await this.#streams.stop();
-      const assembly = await this.#assembler.finish();
+      const assembly = await this.#assembly();
       const cut = collected.cut ? stopReasonOf(io.signal) : undefined;
       // What may still be wanted stays: a run that goes on without us, and outputs that were not awaited.
       const kept = settings.keepJob && view.pod !== undefined;
@@ -90,7 +90,7 @@ export class JobRun {
         outcome,
         ...(stopped === undefined ? {} : { stopped }),
         ...(cut === undefined ? {} : { cut }),
-        ...(outcome.ran === 'no' ? {} : { assembly }),
+        ...(outcome.ran === 'no' || assembly === undefined ? {} : { assembly }),
         ...(collected.reason === undefined ? {} : { outputsReason: collected.reason }),
         logComplete: outcome.ran === 'no' || this.#streams.logComplete,
         warnings: [...this.#warnings, ...collected.warnings, ...this.#otherPods()],
@@ -180,6 +180,17 @@ export class JobRun {
       holdTimeMs: outcome.status === 'unknown' ? 0 : settings.holdTimeMs,
       signal: stopped === undefined ? io.signal : never,
     });
+  }
+
+  /** Undefined where the disk fails: the outputs are lost then, and the verdict stands. */
+  async #assembly(): Promise<Assembly | undefined> {
+    try {
+      return await this.#assembler.finish();
+    } catch (error) {
+      if (!(error instanceof CnabError)) throw error;
+      this.#warnings.push(error.message);
+      return undefined;
+    }
   }
 
   async #savePod(): Promise<void> {
