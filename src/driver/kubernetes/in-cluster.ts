@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
+import { CnabError } from '../../errors.js';
 
 const SERVICE_ACCOUNT_ROOT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
@@ -12,7 +13,7 @@ export interface InCluster {
   readonly namespace?: string;
 }
 
-/** Undefined outside of a pod, and in a pod without a service account token. */
+/** Undefined outside of a pod, and in a pod without a service account token. Rejects with CnabError `invalid` for no address. */
 export async function findInCluster(
   env: Readonly<Record<string, string | undefined>>,
   root: string = SERVICE_ACCOUNT_ROOT,
@@ -21,9 +22,14 @@ export async function findInCluster(
   const port = env['KUBERNETES_SERVICE_PORT']?.trim();
   const tokenFile = path.join(root, 'token');
   if (!host || !port || (await readTrimmed(tokenFile)) === undefined) return undefined;
+  const server = `https://${net.isIPv6(host) ? `[${host}]` : host}:${port}`;
+  if (!URL.canParse(server)) {
+    const given = JSON.stringify([host, port]).slice(1, -1);
+    throw new CnabError('invalid', `KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are no address: ${given}`);
+  }
   const namespace = await readTrimmed(path.join(root, 'namespace'));
   return {
-    server: `https://${net.isIPv6(host) ? `[${host}]` : host}:${port}`,
+    server,
     caFile: path.join(root, 'ca.crt'),
     tokenFile,
     ...(namespace === undefined ? {} : { namespace }),

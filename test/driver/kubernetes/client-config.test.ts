@@ -35,6 +35,11 @@ describe('without a kubeconfig', () => {
       (await connectWithKubeconfig({ env: six, home: at.folder, inClusterRoot: root })).server,
       'https://[fd00::1]:443',
     );
+    const none = { KUBERNETES_SERVICE_HOST: 'a b', KUBERNETES_SERVICE_PORT: 'tcp://x' };
+    await assert.rejects(
+      connectWithKubeconfig({ env: none, home: at.folder, inClusterRoot: root }),
+      (error: CnabError) => error.code === 'invalid' && error.message.endsWith('no address: "a b","tcp://x"'),
+    );
   });
 
   it('says that there is no cluster, and how to do without one', async () => {
