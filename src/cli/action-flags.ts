@@ -35,8 +35,12 @@ export const actionFlags = {
     options: ['exec', 'log'],
     helpValue: 'exec|log',
   }),
-  'max-output': text('max-output', 'largest single output (default: 1GiB)', { helpValue: 'SIZE' }),
-  'max-outputs': text('max-outputs', 'largest total of outputs (default: 4GiB)', { helpValue: 'SIZE' }),
+  'max-output': text('max-output', 'largest single output (default: 1GiB; the log carries 4.5 MiB together)', {
+    helpValue: 'SIZE',
+  }),
+  'max-outputs': text('max-outputs', 'largest total of outputs (default: 4GiB; the log carries 4.5 MiB)', {
+    helpValue: 'SIZE',
+  }),
   'dry-run': yes('dry-run', 'show parameters and objects, secrets masked; record, create and run nothing'),
   'relocation-mapping': text('relocation-mapping', 'JSON file of images and where they were moved to', {
     helpValue: 'FILE',
