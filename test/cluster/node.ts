@@ -47,7 +47,7 @@ export class OwnNode {
     const folders = await this.cgroups(containerId, 'pids');
     for (const folder of folders) {
       const pids = (await readFile(join(folder, 'cgroup.procs'), 'utf8')).split('\n').filter((line) => line !== '');
-      for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
+      for (const pid of pids) killIfThere(Number(pid));
     }
     if (folders.length === 0) throw new Error(`no control group of container ${containerId}`);
   }
@@ -85,6 +85,15 @@ export class OwnNode {
   /** Folders that a pod has left on the node. */
   async podFolders(uid: string): Promise<readonly string[]> {
     return (await readdir(join(this.state, 'kubelet/pods'))).filter((name) => name === uid);
+  }
+}
+
+/** What a shell has started may have ended meanwhile. */
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
