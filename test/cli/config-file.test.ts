@@ -40,10 +40,10 @@ describe('the config file', () => {
   }
 
   it('is $CNAB_CONFIG, else config.yaml in $CNAB_HOME, else in the config folder', () => {
-    const path = (env: Record<string, string>) => configPath({ env, cwd: '/work' }, '/home/x/.config/cnab');
+    const path = (env: Record<string, string>) => configPath({ env, cwd: '/cwd' }, '/home/x/.config/cnab');
     assert.equal(path({}), '/home/x/.config/cnab/config.yaml');
-    assert.equal(path({ CNAB_HOME: 'h' }), '/work/h/config.yaml');
-    assert.equal(path({ CNAB_HOME: 'h', CNAB_CONFIG: 'mine.json' }), '/work/mine.json');
+    assert.equal(path({ CNAB_HOME: 'h' }), '/cwd/h/config.yaml');
+    assert.equal(path({ CNAB_HOME: 'h', CNAB_CONFIG: 'mine.json' }), '/cwd/mine.json');
     assert.equal(path({ CNAB_HOME: '', CNAB_CONFIG: '' }), '/home/x/.config/cnab/config.yaml');
   });
 
