@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { runCommand, splitCommand, type CommandOptions } from '../../src/credential/command.js';
 import { SourceProblem } from '../../src/credential/read-limited.js';
+import { readablePath } from '../helpers/readable-path.js';
 
 describe('a command', () => {
   const stderr: Buffer[] = [];
   const options: CommandOptions = {
-    env: { PATH: process.env['PATH'], SECRET: 'hunter2' },
+    env: { PATH: readablePath(), SECRET: 'hunter2' },
     cwd: '/',
     timeoutMs: 10_000,
     limit: 100,

@@ -7,6 +7,7 @@ import { readExecPlugin, runExecPlugin } from '../../../src/driver/kubernetes/ex
 import type { PluginRun } from '../../../src/driver/kubernetes/exec-plugin.js';
 import { pluginProvider } from '../../../src/driver/kubernetes/user-credentials.js';
 import { ManualClock } from '../../helpers/manual-clock.js';
+import { readablePath } from '../../helpers/readable-path.js';
 
 const credential = (status: object): string => JSON.stringify({ kind: 'ExecCredential', status });
 
@@ -35,7 +36,7 @@ describe('a credential plugin', () => {
   function run(exec: object, more: Partial<PluginRun> = {}) {
     const plugin = readExecPlugin(exec, 'alice', folder);
     return runExecPlugin(plugin, {
-      env: { PATH: process.env['PATH'] },
+      env: { PATH: readablePath() },
       cluster: { server: 'https://c' },
       user: 'alice',
       interactive: false,
