@@ -4,7 +4,7 @@ import { CnabError } from '../errors.js';
 import type { CredentialResolver } from './request.js';
 
 /** Names of the credentials that concern the action: only those are resolved and injected. */
-export function credentialNames(bundle: Bundle, action: string): readonly string[] {
+function credentialNames(bundle: Bundle, action: string): readonly string[] {
   return Object.entries(bundle.credentials ?? {})
     .filter(([, credential]) => appliesTo(credential, action))
     .map(([name]) => name);

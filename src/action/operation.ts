@@ -37,7 +37,7 @@ export function buildOperation(parts: OperationParts): Operation {
 }
 
 /** The outputs that apply to the action; each of them is required unless its definition has a default (spec 101). */
-export function wantedOutputs(bundle: Bundle, action: string): readonly WantedOutput[] {
+function wantedOutputs(bundle: Bundle, action: string): readonly WantedOutput[] {
   return Object.entries(bundle.outputs ?? {})
     .filter(([, output]) => appliesTo(output, action))
     .map(([name, output]) => ({ name, path: output.path, sensitive: isSensitive(bundle, output.definition) }));

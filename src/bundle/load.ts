@@ -30,7 +30,7 @@ export async function loadBundle(reference: string, deps: BundleSourceDeps): Pro
 }
 
 /** The error for a bundle with problems, one line of details for each. */
-export function invalidBundle(origin: string, problems: readonly Problem[]): CnabError {
+function invalidBundle(origin: string, problems: readonly Problem[]): CnabError {
   const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
   return new CnabError('invalid', `${quoted(origin)} is not a valid bundle, it has ${count}:`, {
     details: problems.map(describeProblem),

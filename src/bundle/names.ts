@@ -6,7 +6,7 @@ const GRAPHIC = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]+$/u;
 const NOT_GRAPHIC = /[^\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]/u;
 
 /** UTF-16 code units. The spec has no limit; a name ends up in environment variables, labels and file names. */
-export const LONGEST_NAME = 255;
+const LONGEST_NAME = 255;
 
 /**
  * What is wrong with the name of a bundle or an installation, as the end of a sentence (`is empty: …`); undefined when

@@ -34,7 +34,7 @@ export function uncleanPath(path: string): string | undefined {
 }
 
 /** What the runtime itself puts into the invocation image; nothing may stand in its place (spec 103). */
-export const RUNTIME_FILES: readonly string[] = [
+const RUNTIME_FILES: readonly string[] = [
   '/cnab/app/run',
   '/cnab/bundle.json',
   '/cnab/claim.json',

@@ -22,7 +22,7 @@ export interface BundleSource {
 }
 
 /** Bytes. Real bundles are below 1 MiB; the pod gets the whole document. */
-export const LARGEST_BUNDLE = 16 * 1024 * 1024;
+const LARGEST_BUNDLE = 16 * 1024 * 1024;
 
 const FILE_NAMES = ['bundle.json', 'bundle.yaml', 'bundle.yml'];
 

@@ -119,6 +119,6 @@ export function damageOf(file: string, error: unknown): DamagedRecord {
 }
 
 /** Plain comparison by UTF-16 code unit, as ids are ordered (Claims 1.0.0); never by locale. */
-export function compareText(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

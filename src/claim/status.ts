@@ -27,6 +27,11 @@ export function lastRun(installation: Installation): ClaimRecord | undefined {
   return installation.records.at(-1);
 }
 
+/** The run that an installation is shown by: the last modifying one, else the newest. */
+export function standingRun(installation: Installation): ClaimRecord | undefined {
+  return lastModifying(installation) ?? lastRun(installation);
+}
+
 /** The result with the greatest id; undefined for a claim without any. */
 export function lastResult(record: ClaimRecord): Result | undefined {
   return record.results.at(-1);
@@ -48,7 +53,7 @@ export function exitCodeOf(result: Result): number | undefined {
  * True when the run tool itself ended with 0, whatever became of the outputs: a result is `failed` by CNAB when
  * outputs are missing, and the installation is there all the same.
  */
-export function endedWithZero(record: ClaimRecord): boolean {
+function endedWithZero(record: ClaimRecord): boolean {
   const result = lastResult(record);
   if (result === undefined) return false;
   const code = exitCodeOf(result);
@@ -155,7 +160,7 @@ function allOutputs({ records }: Installation): readonly ProducedOutput[] {
 }
 
 /** True when the claim's bundle marks the output `writeOnly`. False for one that it does not declare. */
-export function isSensitiveOutput(claim: Claim, name: string): boolean {
+function isSensitiveOutput(claim: Claim, name: string): boolean {
   const { outputs } = claim.bundle;
   const definition = outputs !== undefined && Object.hasOwn(outputs, name) ? outputs[name]?.definition : undefined;
   return definition !== undefined && isSensitive(claim.bundle, definition);

@@ -31,7 +31,7 @@ export interface View {
 }
 
 /** Version of every JSON document that commands print; a key that goes away or changes its meaning raises it. */
-export const DOCUMENT_VERSION = 1;
+const DOCUMENT_VERSION = 1;
 
 /** A document of a command: its keys in the order in which they are printed. */
 export function document(command: string, rest: Readonly<Record<string, Json | undefined>>): JsonObject {

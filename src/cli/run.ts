@@ -101,11 +101,7 @@ async function report(thrown: unknown, context: ReportContext): Promise<ExitCode
 }
 
 /** The format that is asked for, also when the command line could not be parsed. */
-export function wantedFormat(
-  argv: readonly string[],
-  env: Surroundings['env'],
-  configured?: ConfigFile['values'],
-): Format {
+function wantedFormat(argv: readonly string[], env: Surroundings['env'], configured?: ConfigFile['values']): Format {
   let output: string | undefined;
   argv.forEach((arg, index) => {
     const match = /^(?:--output(?:=(.*))?|-o=?(.*))$/s.exec(arg);

@@ -1,5 +1,5 @@
 import type { Claim } from '../claim/claim.js';
-import { isSensitiveParameter, lastModifying, lastOutputs, lastRun } from '../claim/status.js';
+import { isSensitiveParameter, lastOutputs, standingRun } from '../claim/status.js';
 import { nameArg } from '../cli/args.js';
 import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags, targetFlags } from '../cli/flags.js';
@@ -16,7 +16,7 @@ export default class Show extends StoreCommand {
   async run(): Promise<ExitCode> {
     const { args, flags } = await this.parse(Show);
     const { target, claims, installation } = await this.find(args.name, flags);
-    const claim = (lastModifying(installation) ?? lastRun(installation))?.claim;
+    const claim = standingRun(installation)?.claim;
     const outputs = await listOutputs(claims, lastOutputs(installation));
     const view = new InstallationView(target, installation, claim ? parametersOf(claim) : [], outputs);
     return this.print(view, this.formatOf(flags));

@@ -49,7 +49,7 @@ export async function locateSet(given: string, kind: SetKind, options: LocateOpt
 }
 
 /** Where the sets of a kind are kept. */
-export function setFolder(home: string, kind: SetKind): string {
+function setFolder(home: string, kind: SetKind): string {
   return join(home, `${kind}s`);
 }
 

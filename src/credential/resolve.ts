@@ -66,7 +66,7 @@ export function sourceFlag(name: string): string {
 }
 
 /** Reads a set by NAME or FILE. Rejects with CnabError. */
-export async function loadSet(
+async function loadSet(
   given: string,
   kind: SetKind,
   places: { readonly home: string; readonly cwd: string },

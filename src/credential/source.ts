@@ -44,7 +44,7 @@ export async function resolveSource(source: Source, surroundings: Surroundings, 
 }
 
 /** The environment variable's bytes; a variable that is set and empty is an empty value. */
-export function readVariable(variable: string, { env }: Pick<Surroundings, 'env'>): Uint8Array {
+function readVariable(variable: string, { env }: Pick<Surroundings, 'env'>): Uint8Array {
   const value = Object.hasOwn(env, variable) ? env[variable] : undefined;
   if (value === undefined) throw new SourceProblem(`environment variable ${variable} is not set`);
   // Node decodes the environment as UTF-8 and leaves U+FFFD where it cannot: the bytes are lost.
@@ -56,7 +56,7 @@ export function readVariable(variable: string, { env }: Pick<Surroundings, 'env'
  * `$NAME` and `${NAME}` in a path, as cnab-go has it; but a variable that is not set is an error, for `$HMOE/.kube`
  * must not become `/.kube`. Other `$` stay. Throws SourceProblem.
  */
-export function expandVariables(path: string, { env }: Pick<Surroundings, 'env'>): string {
+function expandVariables(path: string, { env }: Pick<Surroundings, 'env'>): string {
   return path.replace(/\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/gu, (_, braced?: string, bare?: string) => {
     const variable = braced ?? bare ?? '';
     const value = Object.hasOwn(env, variable) ? env[variable] : undefined;

@@ -41,11 +41,11 @@ export const BLOCK_BYTES = 1_048_576;
 export const LINE_BYTES = 9_216;
 
 /** What a `special` entry can be. `link-above`: a folder on the way is a symbolic link. */
-export const SPECIAL_KINDS = ['symlink', 'link-above', 'directory', 'fifo', 'socket', 'device', 'other'] as const;
+const SPECIAL_KINDS = ['symlink', 'link-above', 'directory', 'fifo', 'socket', 'device', 'other'] as const;
 export type SpecialKind = (typeof SPECIAL_KINDS)[number];
 
 /** `tool`: the shell image lacks the tool named in `detail`. `input`: file number `detail` could not be put in place. */
-export const FAULT_KINDS = ['tool', 'input', 'scratch'] as const;
+const FAULT_KINDS = ['tool', 'input', 'scratch'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** One wanted path, as the sidecar found it. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../bundle/bundle.js';
 import type { Installation } from '../../claim/claim.js';
-import { history, isUninstalled, lastModifying, lastRun, statusOf, unsettled } from '../../claim/status.js';
+import { history, isUninstalled, standingRun, statusOf, unsettled } from '../../claim/status.js';
 import type { Target } from '../../claim/target.js';
 import { document, withoutAbsent, type View } from '../format.js';
 import { facts } from '../table.js';
@@ -37,7 +37,7 @@ export class InstallationView implements View {
 
   toText(): string {
     const { installation, target } = this;
-    const record = lastModifying(installation) ?? lastRun(installation);
+    const record = standingRun(installation);
     const newest = history(installation).at(-1);
     const open = unsettled(installation);
     const last = newest && `${newest.claim.action}: ${newest.status}${exitText(newest.exitCode)}`;

@@ -1,7 +1,7 @@
 import type { Json } from '../../bundle/bundle.js';
 import type { DamagedRecord } from '../../claim/claim-store.js';
 import type { Installation } from '../../claim/claim.js';
-import { history, isInstalled, lastModifying, lastRun, statusOf } from '../../claim/status.js';
+import { history, isInstalled, lastModifying, standingRun, statusOf } from '../../claim/status.js';
 import type { Target } from '../../claim/target.js';
 import { document, withoutAbsent, type View } from '../format.js';
 import { table } from '../table.js';
@@ -39,7 +39,7 @@ export class InstallationsView implements View {
 }
 
 export function installationJson({ target, installation }: ListedInstallation): Json {
-  const record = lastModifying(installation) ?? lastRun(installation);
+  const record = standingRun(installation);
   return withoutAbsent({
     name: installation.name,
     target: target.label,
@@ -56,7 +56,7 @@ export function installationJson({ target, installation }: ListedInstallation): 
 }
 
 function summaryOf(installation: Installation) {
-  const record = lastModifying(installation) ?? lastRun(installation);
+  const record = standingRun(installation);
   return {
     bundle: record ? `${record.claim.bundle.name} ${record.claim.bundle.version}` : '',
     action: record?.claim.action ?? '',

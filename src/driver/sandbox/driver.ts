@@ -27,7 +27,7 @@ export interface SandboxDriverOptions {
 }
 
 /** For people, once per run. */
-export const SANDBOX_NETWORK_NOTE = "the sandbox shares this machine's network";
+const SANDBOX_NETWORK_NOTE = "the sandbox shares this machine's network";
 
 /**
  * The embedded stand-in for a cluster: the Kubernetes driver as it is, over a loopback API server whose containers are

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError, badRequest, bodyTooLarge } from './api-error.js';
 
 /** As a real API server: 3 MiB. */
-export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** The JSON of a request; undefined when it has no body. Throws ApiError 400, 413 or 415. */
 export async function jsonBody(request: IncomingMessage): Promise<unknown> {

@@ -50,7 +50,7 @@ export async function createNamespaceRuntime(options: NamespaceRuntimeOptions): 
 }
 
 /** RLIMIT_NPROC is counted per user namespace since Linux 5.14. */
-export function countsPerNamespace(release: string): boolean {
+function countsPerNamespace(release: string): boolean {
   const [major = 0, minor = 0] = release.split('.').map((part) => Number.parseInt(part, 10));
   return major > 5 || (major === 5 && minor >= 14);
 }
