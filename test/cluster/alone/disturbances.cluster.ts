@@ -27,24 +27,29 @@ clusterCases('a cluster that is disturbed', (one) => {
     await one().nothingIsLeft(60);
   });
 
-  it('an API server that is restarted while outputs are sent costs none of their bytes', async function () {
-    const node = needsOwnNode(this);
-    const proxy = await ApiProxy.start(one());
-    const script = `head -c 4000000 /dev/urandom > ${OUT}/big; sha256sum < ${OUT}/big`;
-    const bundle = one().bundle({ script, outputs: ['big'] });
-    let restarted: Promise<void> | undefined;
-    // In the middle of the data.
-    proxy.onData = (call, text) => {
-      if (FRAMES_OF_DATA.test(call.url) && / data 0 1 /.test(text)) restarted ??= node.restart('apiserver');
-    };
-    const command = one().start(['install', 'app', bundle, '--json'], { kubeconfig: proxy.kubeconfig() });
-    const { code, stderr, document } = await one().acted(command);
-    await restarted;
-    assert.ok(restarted !== undefined, 'the API server was restarted');
-    assert.equal(code, 0, stderr);
-    assert.ok(stderr.includes(document.outputs[0]?.sha256 ?? 'no output'), stderr);
-    await one().nothingIsLeft(60);
-  });
+  for (const [what, component] of [
+    ['an API server', 'apiserver'],
+    ['a kubelet', 'kubelet'],
+  ] as const) {
+    it(`${what} that is restarted while outputs are sent costs none of their bytes`, async function () {
+      const node = needsOwnNode(this);
+      const proxy = await ApiProxy.start(one());
+      const script = `head -c 4000000 /dev/urandom > ${OUT}/big; sha256sum < ${OUT}/big`;
+      const bundle = one().bundle({ script, outputs: ['big'] });
+      let restarted: Promise<void> | undefined;
+      // In the middle of the data.
+      proxy.onData = (call, text) => {
+        if (FRAMES_OF_DATA.test(call.url) && / data 0 1 /.test(text)) restarted ??= node.restart(component);
+      };
+      const command = one().start(['install', 'app', bundle, '--json'], { kubeconfig: proxy.kubeconfig() });
+      const { code, stderr, document } = await one().acted(command);
+      await restarted;
+      assert.ok(restarted !== undefined, `${component} was restarted`);
+      assert.equal(code, 0, stderr);
+      assert.ok(stderr.includes(document.outputs[0]?.sha256 ?? 'no output'), stderr);
+      await one().nothingIsLeft(60);
+    });
+  }
 
   it('an API server that is restarted between Job and Secret: the run goes on as if nothing was', async function () {
     const node = needsOwnNode(this);
@@ -94,24 +99,6 @@ clusterCases('a cluster that is disturbed', (one) => {
       lines,
       Array.from({ length: 80 }, (_, index) => index),
     );
-    await one().nothingIsLeft(60);
-  });
-
-  it('a kubelet that is restarted while outputs are sent costs none of their bytes', async function () {
-    const node = needsOwnNode(this);
-    const proxy = await ApiProxy.start(one());
-    const script = `head -c 4000000 /dev/urandom > ${OUT}/big; sha256sum < ${OUT}/big`;
-    let restarted: Promise<void> | undefined;
-    proxy.onData = (call, text) => {
-      if (FRAMES_OF_DATA.test(call.url) && / data 0 1 /.test(text)) restarted ??= node.restart('kubelet');
-    };
-    const bundle = one().bundle({ script, outputs: ['big'] });
-    const command = one().start(['install', 'app', bundle, '--json'], { kubeconfig: proxy.kubeconfig() });
-    const { code, stderr, document } = await one().acted(command);
-    await restarted;
-    assert.ok(restarted !== undefined, 'the kubelet was restarted');
-    assert.equal(code, 0, stderr);
-    assert.ok(stderr.includes(document.outputs[0]?.sha256 ?? 'no output'), stderr);
     await one().nothingIsLeft(60);
   });
 
