@@ -6,7 +6,8 @@ import { customOfResult } from './kept.js';
 
 /** How a run is recorded and reported once the driver and the outputs have been judged together. */
 export interface Verdict {
-  readonly status: Exclude<Status, 'pending' | 'running'>;
+  /** `running` only of a run that goes on without us. */
+  readonly status: Exclude<Status, 'pending'>;
   readonly error?: CnabError;
 }
 

@@ -33,11 +33,12 @@ export function buildOperation(parts: OperationParts): Operation {
     environment: environmentOf(parts),
     files: filesOf(parts),
     outputs: wantedOutputs(bundle, claim.action),
+    record: utf8(JSON.stringify(claim)),
   };
 }
 
 /** The outputs that apply to the action; each of them is required unless its definition has a default (spec 101). */
-function wantedOutputs(bundle: Bundle, action: string): readonly WantedOutput[] {
+export function wantedOutputs(bundle: Bundle, action: string): readonly WantedOutput[] {
   return Object.entries(bundle.outputs ?? {})
     .filter(([, output]) => appliesTo(output, action))
     .map(([name, output]) => ({ name, path: output.path, sensitive: isSensitive(bundle, output.definition) }));

@@ -113,7 +113,8 @@ export interface ActionOutcome {
   readonly target: Target;
   readonly runId: string;
   readonly revision: string;
-  readonly status: 'succeeded' | 'failed' | 'canceled' | 'unknown';
+  /** `running` only of a run that goes on without us (detached, left). */
+  readonly status: 'succeeded' | 'failed' | 'canceled' | 'unknown' | 'running';
   readonly ran: 'no' | 'yes' | 'unknown';
   readonly exitCode?: number;
   readonly bundle: { readonly name: string; readonly version: string; readonly digest: string };

@@ -35,10 +35,13 @@ export const actionFlags = {
     options: ['exec', 'log'],
     helpValue: 'exec|log',
   }),
-  'max-output': text('max-output', 'largest single output (default: 1GiB; the log carries 4.5 MiB together)', {
-    helpValue: 'SIZE',
+  'outputs-via': text('outputs-via', 'how large outputs travel (default: auto, by exec where it is allowed)', {
+    options: ['auto', 'log', 'exec'],
+    helpValue: 'auto|log|exec',
   }),
-  'max-outputs': text('max-outputs', 'largest total of outputs (default: 4GiB; the log carries 4.5 MiB)', {
+  'max-output-size': text('max-output-size', 'largest single output (default: 1GiB)', { helpValue: 'SIZE' }),
+  'max-outputs-total': text('max-outputs-total', 'largest total of outputs (default: 4GiB)', { helpValue: 'SIZE' }),
+  'max-log-outputs': text('max-log-outputs', 'largest total of outputs that travels in the log (default: 256MiB)', {
     helpValue: 'SIZE',
   }),
   'dry-run': yes('dry-run', 'show parameters and objects, secrets masked; record, create and run nothing'),
@@ -81,8 +84,10 @@ export interface ActionFlags {
   readonly 'pod-patch'?: string | undefined;
   readonly 'keep-job'?: boolean;
   readonly 'sensitive-outputs'?: string | undefined;
-  readonly 'max-output'?: string | undefined;
-  readonly 'max-outputs'?: string | undefined;
+  readonly 'outputs-via'?: string | undefined;
+  readonly 'max-output-size'?: string | undefined;
+  readonly 'max-outputs-total'?: string | undefined;
+  readonly 'max-log-outputs'?: string | undefined;
   readonly 'dry-run'?: boolean;
   readonly 'relocation-mapping'?: string | undefined;
   readonly 'outputs-dir'?: string | undefined;

@@ -11,7 +11,7 @@ export function settingsOf(flags: ActionFlags): DriverSettings {
     const given = flags[name];
     return given === undefined ? otherwise : parseDuration(given, `--${name}`);
   };
-  const size = (name: 'max-output' | 'max-outputs', otherwise: number): number => {
+  const size = (name: 'max-output-size' | 'max-outputs-total' | 'max-log-outputs', otherwise: number): number => {
     const given = flags[name];
     return given === undefined ? otherwise : parseSize(given, `--${name}`);
   };
@@ -27,14 +27,21 @@ export function settingsOf(flags: ActionFlags): DriverSettings {
     labels: Object.fromEntries((flags.label ?? []).map((text) => parsePair(text, '--label'))),
     shellImage: flags['shell-image'] ?? DEFAULT_SETTINGS.shellImage,
     keepJob: flags['keep-job'] === true,
+    outputsVia: via(flags['outputs-via']),
     sensitiveOutputs: flags['sensitive-outputs'] === 'log' ? 'log' : 'exec',
     timeoutMs: duration('timeout', DEFAULT_SETTINGS.timeoutMs),
     startTimeoutMs: duration('start-timeout', DEFAULT_SETTINGS.startTimeoutMs),
     gracePeriodMs: duration('grace-period', DEFAULT_SETTINGS.gracePeriodMs),
     holdTimeMs: duration('hold-time', DEFAULT_SETTINGS.holdTimeMs),
-    maxOutputBytes: size('max-output', DEFAULT_SETTINGS.maxOutputBytes),
-    maxOutputsTotalBytes: size('max-outputs', DEFAULT_SETTINGS.maxOutputsTotalBytes),
+    maxOutputBytes: size('max-output-size', DEFAULT_SETTINGS.maxOutputBytes),
+    maxOutputsTotalBytes: size('max-outputs-total', DEFAULT_SETTINGS.maxOutputsTotalBytes),
+    maxLogOutputsBytes: size('max-log-outputs', DEFAULT_SETTINGS.maxLogOutputsBytes),
   };
+}
+
+/** The flag's own options leave nothing else. */
+function via(text: string | undefined): DriverSettings['outputsVia'] {
+  return text === 'log' || text === 'exec' ? text : 'auto';
 }
 
 function userId(text: string | undefined): number | undefined {

@@ -44,6 +44,11 @@ export interface Operation {
   readonly environment: readonly EnvironmentVariable[];
   readonly files: readonly InputFile[];
   readonly outputs: readonly WantedOutput[];
+  /**
+   * The claim as the store keeps it (JSON). A driver leaves it with the run, out of the bundle's reach, for whoever takes
+   * the run up with an empty store.
+   */
+  readonly record: Uint8Array;
 }
 
 export interface DriverIo {
@@ -56,10 +61,16 @@ export interface DriverIo {
   readonly onProgress: (progress: Progress) => void;
   /** What a later process needs to find this run again; durable before the driver goes on. */
   readonly onState: (state: RunState) => Promise<void>;
+  /** True: `run` resolves with status `running` as soon as the run needs this process no more. */
+  readonly detach?: boolean;
 }
 
-export type StopReason =
+/** Why a run is to end; kept in its `RunState`, so that whoever takes it up completes the stop. */
+export type EndReason =
   { readonly kind: 'signal'; readonly signal: 'SIGINT' | 'SIGTERM' } | { readonly kind: 'timeout' };
+
+/** `leave`: the run goes on, this process only stops looking on. */
+export type StopReason = EndReason | { readonly kind: 'leave' };
 
 export interface Progress {
   readonly phase: 'preparing' | 'waiting' | 'running' | 'collecting' | 'cleaning-up';
@@ -67,6 +78,10 @@ export interface Progress {
   readonly detail?: string;
   readonly receivedBytes?: number;
   readonly totalBytes?: number;
+  /** Name of the output that is arriving. */
+  readonly output?: string;
+  /** Milliseconds since 1970: until then outputs that have not arrived can be fetched. */
+  readonly heldUntil?: number;
 }
 
 /** Handle of a run in flight, kept in the store's `runs/` while it lasts. */
@@ -76,6 +91,45 @@ export interface RunState {
   readonly jobUid?: string;
   readonly pod?: string;
   readonly podUid?: string;
+  /** Somebody asked for its end: saved before the cluster is told. */
+  readonly stop?: EndReason;
+}
+
+/** A run that some process began, as far as its records or its own objects tell. */
+export interface BegunRun {
+  readonly runId: string;
+  readonly installation: string;
+  readonly action: string;
+  /** What it was asked for, in the order in which it was asked (`Operation.outputs`). */
+  readonly outputs: readonly WantedOutput[];
+  /** As `onState` saved it last. */
+  readonly state: RunState;
+}
+
+/** A run of an installation that a driver found on its target. */
+export interface FoundRun {
+  readonly runId: string;
+  readonly action: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  readonly state: RunState;
+}
+
+/** What the run tool was given, read back from the run's own objects. */
+export interface RunInputs {
+  /** `Operation.record`. */
+  readonly record: Uint8Array;
+  readonly environment: ReadonlyMap<string, Uint8Array>;
+  /** By path. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/** How a begun run stands. `absent`: nothing of it is on the target. */
+export interface RunSight {
+  readonly phase: 'absent' | 'waiting' | 'running' | 'ended';
+  readonly exitCode?: number;
+  /** One clause for people that goes on after "it": `is running in pod …`, `has ended with exit code 0`. */
+  readonly detail: string;
 }
 
 /** An output that has arrived whole: its bytes are in `file`, and their sha256 was proven. */
@@ -100,7 +154,8 @@ export interface OutputProblem {
  * `run` resolves with it also when the cluster refused the run or was lost; it rejects only for a bug of ours.
  */
 export interface OperationResult {
-  readonly status: 'succeeded' | 'failed' | 'canceled' | 'unknown';
+  /** `running` only where it goes on without us: detached, or left (`leave`). */
+  readonly status: 'succeeded' | 'failed' | 'canceled' | 'unknown' | 'running';
   /** Whether the run tool was started. */
   readonly ran: 'no' | 'yes' | 'unknown';
   readonly exitCode?: number;
@@ -112,6 +167,10 @@ export interface OperationResult {
   readonly logComplete: boolean;
   /** Sentences for people that do not change the end: a child that was OOM-killed, a Job left in place. */
   readonly warnings: readonly string[];
+  /** Something of the run is still wanted on the target (it goes on, outputs can be fetched, the user asked for it): no `release`. */
+  readonly keep?: boolean;
+  /** Outputs that did not arrive can be fetched by `resume`; `until`: milliseconds since 1970, where it is known. */
+  readonly outstanding?: { readonly until?: number };
 }
 
 export interface Driver {
@@ -131,6 +190,20 @@ export interface Driver {
    */
   preview?(operation: Operation): readonly object[];
   run(operation: Operation, io: DriverIo): Promise<OperationResult>;
+  /**
+   * Goes on where the process that began the run left off, and ends as `run` does; never starts the run tool. What has
+   * arrived whole in `io.staging` does not travel again. Where nothing of the run is on the target and nothing says that it
+   * ever was, it is `failed`, ran: no.
+   */
+  resume(run: BegunRun, io: DriverIo): Promise<OperationResult>;
+  /** Runs of the installation that are on the target, newest first. Rejects with CnabError `unavailable`. */
+  find(installation: string, signal: AbortSignal): Promise<readonly FoundRun[]>;
+  /** Rejects with CnabError: `unavailable` where it may not be read, `not-found` where it is gone. */
+  inputs(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunInputs>;
+  /** Rejects with CnabError `unavailable`. */
+  look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight>;
+  /** Removes what the run left on the target, once its record is on disk. Gives warnings instead of rejecting. */
+  release(run: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]>;
   /** Frees connections. Idempotent. */
   close(): Promise<void>;
 }

@@ -15,6 +15,8 @@ export interface DriverSettings {
   readonly runAsUser?: number;
   readonly podPatch?: PodPatch;
   readonly keepJob: boolean;
+  /** How outputs above the small limit travel; `auto`: by exec where it is allowed, else by the log. */
+  readonly outputsVia: 'auto' | 'log' | 'exec';
   /** `log` lets sensitive outputs travel base64-encoded in the sidecar's log. */
   readonly sensitiveOutputs: 'exec' | 'log';
   /** 0: no limit. */
@@ -26,6 +28,8 @@ export interface DriverSettings {
   readonly holdTimeMs: number;
   readonly maxOutputBytes: number;
   readonly maxOutputsTotalBytes: number;
+  /** Largest total that travels by the log: all of it lands on the node's disk, up to three times. */
+  readonly maxLogOutputsBytes: number;
   /** Nothing is created, not even the namespace; `run` must not be called. */
   readonly dryRun?: boolean;
 }
@@ -45,6 +49,7 @@ export const DEFAULT_SETTINGS: DriverSettings = {
   labels: {},
   shellImage: DEFAULT_SHELL_IMAGE,
   keepJob: false,
+  outputsVia: 'auto',
   sensitiveOutputs: 'exec',
   timeoutMs: 0,
   startTimeoutMs: 5 * 60_000,
@@ -52,4 +57,5 @@ export const DEFAULT_SETTINGS: DriverSettings = {
   holdTimeMs: 10 * 60_000,
   maxOutputBytes: 1024 ** 3,
   maxOutputsTotalBytes: 4 * 1024 ** 3,
+  maxLogOutputsBytes: 256 * 1024 ** 2,
 };

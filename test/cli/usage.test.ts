@@ -48,8 +48,8 @@ describe('wrong usage', () => {
     ],
     [
       'no size',
-      ['install', 'a', 'b', '--max-output', 'big'],
-      /^error: --max-output "big" is not a size: write it like 64KiB, 500MB or 1GiB\n$/,
+      ['install', 'a', 'b', '--max-output-size', 'big'],
+      /^error: --max-output-size "big" is not a size: write it like 64KiB, 500MB or 1GiB\n$/,
     ],
     [
       'a label without a value',

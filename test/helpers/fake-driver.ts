@@ -2,7 +2,17 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Target } from '../../src/claim/target.js';
-import type { CollectedOutput, Driver, DriverIo, Operation, OperationResult } from '../../src/driver/driver.js';
+import type {
+  BegunRun,
+  CollectedOutput,
+  Driver,
+  DriverIo,
+  FoundRun,
+  Operation,
+  OperationResult,
+  RunInputs,
+  RunSight,
+} from '../../src/driver/driver.js';
 
 /** What the scripted run tool can do: print and leave outputs. */
 export interface FakeRun {
@@ -67,6 +77,26 @@ export class FakeDriver implements Driver {
       warnings: [],
       ...changes,
     };
+  }
+
+  resume(_run: BegunRun, _io: DriverIo): Promise<OperationResult> {
+    throw new Error('no run was begun');
+  }
+
+  find(_installation: string, _signal: AbortSignal): Promise<readonly FoundRun[]> {
+    return Promise.resolve([]);
+  }
+
+  inputs(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunInputs> {
+    throw new Error('no run was begun');
+  }
+
+  look(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunSight> {
+    return Promise.resolve({ phase: 'absent', detail: 'is not there' });
+  }
+
+  release(_run: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
+    return Promise.resolve([]);
   }
 
   close(): Promise<void> {

@@ -14,6 +14,7 @@ export function operation(more: Partial<Operation> = {}): Operation {
     environment: [{ name: 'CNAB_ACTION', value: Buffer.from('install'), source: 'CNAB_ACTION' }],
     files: [inputFile('/cnab/bundle.json', '{}', 'public')],
     outputs: [{ name: 'greeting', path: '/cnab/app/outputs/greeting', sensitive: false }],
+    record: Buffer.from('{}'),
     ...more,
   };
 }

@@ -1,7 +1,16 @@
 import type { Target } from '../../claim/target.js';
 import { CnabError } from '../../errors.js';
 import type { Clock } from '../clock.js';
-import type { Driver, DriverIo, Operation, OperationResult } from '../driver.js';
+import type {
+  BegunRun,
+  Driver,
+  DriverIo,
+  FoundRun,
+  Operation,
+  OperationResult,
+  RunInputs,
+  RunSight,
+} from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import { checkOperation } from './check.js';
 import { openCluster, type Cluster } from './cluster.js';
@@ -91,6 +100,26 @@ export class KubernetesDriver implements Driver {
       if (error instanceof CnabError) return notRunResult(error, error.code === 'contact-lost' ? 'unknown' : 'failed');
       throw error;
     }
+  }
+
+  resume(_run: BegunRun, _io: DriverIo): Promise<OperationResult> {
+    throw new Error('resume: in the making');
+  }
+
+  find(_installation: string, _signal: AbortSignal): Promise<readonly FoundRun[]> {
+    throw new Error('find: in the making');
+  }
+
+  inputs(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunInputs> {
+    throw new Error('inputs: in the making');
+  }
+
+  look(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunSight> {
+    throw new Error('look: in the making');
+  }
+
+  release(_run: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
+    return Promise.resolve([]);
   }
 
   close(): Promise<void> {

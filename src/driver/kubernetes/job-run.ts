@@ -1,6 +1,6 @@
 import { CnabError, messageOf } from '../../errors.js';
 import { Assembler, type Assembly } from '../../frame/assemble.js';
-import type { DriverIo, Operation, OperationResult, StopReason } from '../driver.js';
+import type { DriverIo, Operation, OperationResult, EndReason } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import type { KubernetesApi } from './api.js';
 import { deleteJob } from './clean-up.js';
@@ -104,7 +104,7 @@ export class JobRun {
   }
 
   /** Waits for what ends the run: its verdict, a start that will not come, a stop, or silence. */
-  async #ending(): Promise<{ ending: Ending; stopped?: StopReason }> {
+  async #ending(): Promise<{ ending: Ending; stopped?: EndReason }> {
     const { api, view, io } = this.#options;
     const { clock } = api;
     await until(view, clock, io.signal, () => view.pod ?? this.#look());
@@ -167,7 +167,7 @@ export class JobRun {
     return fault === undefined ? undefined : { kind: 'not-started', message: fault };
   }
 
-  async #collect(ending: Ending, outcome: PodOutcome, stopped: StopReason | undefined): Promise<Collected> {
+  async #collect(ending: Ending, outcome: PodOutcome, stopped: EndReason | undefined): Promise<Collected> {
     const { api, view, settings, io } = this.#options;
     if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, warnings: [] };
     this.#collecting = true;

@@ -1,6 +1,6 @@
 import { CnabError, type ErrorCode } from '../../errors.js';
 import type { Assembly } from '../../frame/assemble.js';
-import type { CollectedOutput, Operation, OperationResult, OutputProblem, StopReason } from '../driver.js';
+import type { CollectedOutput, Operation, OperationResult, OutputProblem, EndReason } from '../driver.js';
 import type { PodPatch } from '../settings.js';
 import { suggestionsForDenial } from './denial.js';
 import type { PodOutcome } from './pod-verdict.js';
@@ -9,9 +9,9 @@ import type { PodOutcome } from './pod-verdict.js';
 export interface RunEnd {
   readonly outcome: PodOutcome;
   /** Asked to stop before there was a verdict. */
-  readonly stopped?: StopReason;
+  readonly stopped?: EndReason;
   /** Asked to stop after it: only the collection was cut short. */
-  readonly cut?: StopReason;
+  readonly cut?: EndReason;
   /** Absent where the run tool never started. */
   readonly assembly?: Assembly;
   /** Why the outputs are not complete, where that has one cause. */
@@ -48,16 +48,16 @@ export function notRunResult(error: CnabError, status: 'failed' | 'canceled' | '
 }
 
 /** How a stop is told; `what` says what it did. */
-export function stopError(reason: StopReason, what: string, suggestions: readonly string[] = []): CnabError {
+export function stopError(reason: EndReason, what: string, suggestions: readonly string[] = []): CnabError {
   if (reason.kind === 'timeout') return new CnabError('timed-out', `the time-out is over: ${what}`, { suggestions });
   return new CnabError('interrupted', `interrupted by ${reason.signal}: ${what}`, { suggestions });
 }
 
 /** What the signal was aborted with; a caller that gives no reason has its user's interrupt in mind. */
-export function stopReasonOf(signal: AbortSignal): StopReason {
+export function stopReasonOf(signal: AbortSignal): EndReason {
   const reason: unknown = signal.reason;
   const isReason = typeof reason === 'object' && reason !== null && 'kind' in reason;
-  return isReason ? (reason as StopReason) : { kind: 'signal', signal: 'SIGINT' };
+  return isReason ? (reason as EndReason) : { kind: 'signal', signal: 'SIGINT' };
 }
 
 /** A stop before the verdict is what the user asked for, whatever exit code the run tool made of it. */

@@ -31,8 +31,8 @@ export function outputLimits({ maxOutputBytes, maxOutputsTotalBytes }: DriverSet
     maxOutputBytes: Math.min(maxOutputBytes, SMALL_PATH_BYTES),
     maxTotalBytes: Math.min(maxOutputsTotalBytes, SMALL_PATH_BYTES),
     advice: {
-      output: adviceOn(maxOutputBytes, '--max-output'),
-      total: adviceOn(maxOutputsTotalBytes, '--max-outputs'),
+      output: adviceOn(maxOutputBytes, '--max-output-size'),
+      total: adviceOn(maxOutputsTotalBytes, '--max-outputs-total'),
     },
   };
 }

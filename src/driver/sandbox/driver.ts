@@ -2,7 +2,16 @@ import { resolve } from 'node:path';
 import type { Target } from '../../claim/target.js';
 import { CnabError } from '../../errors.js';
 import type { Clock } from '../clock.js';
-import type { Driver, DriverIo, Operation, OperationResult } from '../driver.js';
+import type {
+  BegunRun,
+  Driver,
+  DriverIo,
+  FoundRun,
+  Operation,
+  OperationResult,
+  RunInputs,
+  RunSight,
+} from '../driver.js';
 import { plainConnection } from '../kubernetes/connection.js';
 import { KubernetesDriver } from '../kubernetes/driver.js';
 import { notRunResult } from '../kubernetes/result.js';
@@ -107,6 +116,26 @@ export class SandboxDriver implements Driver {
     }
     io.onProgress({ phase: 'preparing', detail: SANDBOX_NETWORK_NOTE });
     return this.#inner.run(operation, io);
+  }
+
+  resume(run: BegunRun, io: DriverIo): Promise<OperationResult> {
+    return this.#inner.resume(run, io);
+  }
+
+  find(installation: string, signal: AbortSignal): Promise<readonly FoundRun[]> {
+    return this.#inner.find(installation, signal);
+  }
+
+  inputs(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunInputs> {
+    return this.#inner.inputs(run, signal);
+  }
+
+  look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight> {
+    return this.#inner.look(run, signal);
+  }
+
+  release(run: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
+    return this.#inner.release(run);
   }
 
   close(): Promise<void> {

@@ -95,7 +95,7 @@ describe('a run as a Job', () => {
     );
     assert.match(
       run.result.problems[0]?.reason ?? '',
-      /over the limit of 1000 bytes for one output: raise it with --max-output$/,
+      /over the limit of 1000 bytes for one output: raise it with --max-output-size$/,
     );
     assert.deepEqual([run.result.status, run.outputs], ['succeeded', { small: 'y' }]);
   });
@@ -113,11 +113,11 @@ describe('a run as a Job', () => {
     const [large, small] = run.result.problems.map(({ reason }) => reason);
     assert.match(
       large ?? '',
-      /^has 5 MiB, over the limit of 4\.5 MiB for one output: the log of the pod, .* whatever --max-output says/,
+      /^has 5 MiB, over the limit of 4\.5 MiB for one output: the log of the pod, .* whatever --max-output-size says/,
     );
     assert.match(
       small ?? '',
-      /^has 1 bytes, with which the outputs exceed 4\.5 MiB together: the log .* whatever --max-outputs says/,
+      /^has 1 bytes, with which the outputs exceed 4\.5 MiB together: the log .* whatever --max-outputs-total says/,
     );
   });
 

@@ -26,6 +26,7 @@ export function operationOf(bundleFolder: string, parts: Partial<Operation> = {}
     environment: [],
     files: [],
     outputs: [],
+    record: Buffer.from('{}'),
     ...parts,
   };
 }
