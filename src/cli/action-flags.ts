@@ -23,7 +23,9 @@ export const actionFlags = {
   'grace-period': text('grace-period', 'what a stopped bundle gets to end by itself (default: 30s)', {
     helpValue: '30s',
   }),
-  'hold-time': text('hold-time', 'how long outputs can be fetched after the run (default: 10m)', { helpValue: '10m' }),
+  'hold-time': text('hold-time', 'how long outputs above small can be fetched (default: 10m, detached 1h)', {
+    helpValue: '10m',
+  }),
   label: texts('label', 'label for Job, pod and Secret', { helpValue: 'KEY=VALUE' }),
   'shell-image': text('shell-image', 'image of the sidecar that carries the outputs', { helpValue: 'IMAGE' }),
   'run-as-user': text('run-as-user', 'uid that the whole pod runs as', { helpValue: 'UID' }),
@@ -31,17 +33,21 @@ export const actionFlags = {
     helpValue: 'FILE',
   }),
   'keep-job': yes('keep-job', 'leave Job, pod and Secret in place afterwards'),
-  'sensitive-outputs': text('sensitive-outputs', 'log: let sensitive outputs travel in the log, base64-encoded', {
-    options: ['exec', 'log'],
-    helpValue: 'exec|log',
-  }),
-  'outputs-via': text('outputs-via', 'how large outputs travel (default: auto, by exec where it is allowed)', {
+  'sensitive-outputs': text(
+    'sensitive-outputs',
+    'how they travel; log: base64, for all who read logs (default: exec)',
+    {
+      options: ['exec', 'log'],
+      helpValue: 'exec|log',
+    },
+  ),
+  'outputs-via': text('outputs-via', 'how outputs above 4.5 MiB travel (default: auto, by exec where allowed)', {
     options: ['auto', 'log', 'exec'],
     helpValue: 'auto|log|exec',
   }),
   'max-output-size': text('max-output-size', 'largest single output (default: 1GiB)', { helpValue: 'SIZE' }),
   'max-outputs-total': text('max-outputs-total', 'largest total of outputs (default: 4GiB)', { helpValue: 'SIZE' }),
-  'max-log-outputs': text('max-log-outputs', 'largest total of outputs that travels in the log (default: 256MiB)', {
+  'max-log-outputs': text('max-log-outputs', 'largest total that travels in the log (default: 256MiB)', {
     helpValue: 'SIZE',
   }),
   'dry-run': yes('dry-run', 'show parameters and objects, secrets masked; record, create and run nothing'),
@@ -83,6 +89,7 @@ export interface ActionFlags {
   readonly 'run-as-user'?: string | undefined;
   readonly 'pod-patch'?: string | undefined;
   readonly 'keep-job'?: boolean;
+  readonly detach?: boolean;
   readonly 'sensitive-outputs'?: string | undefined;
   readonly 'outputs-via'?: string | undefined;
   readonly 'max-output-size'?: string | undefined;
