@@ -200,6 +200,15 @@ export interface Driver {
   find(installation: string, signal: AbortSignal): Promise<readonly FoundRun[]>;
   /** Rejects with CnabError: `unavailable` where it may not be read, `not-found` where it is gone. */
   inputs(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunInputs>;
+  /**
+   * Passes on the bundle's log from its beginning until the run tool has ended, and touches nothing else of the run: somebody
+   * else may be on it. Ends early, without an error, when `signal` is aborted. `complete`: nothing is known to be missing.
+   * Rejects with CnabError `unavailable`, or `not-found` where the run is gone.
+   */
+  follow(
+    run: Pick<BegunRun, 'runId' | 'state'>,
+    io: Pick<DriverIo, 'signal' | 'onLog'>,
+  ): Promise<{ readonly complete: boolean }>;
   /** Rejects with CnabError `unavailable`. */
   look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight>;
   /** Removes what the run left on the target, once its record is on disk. Gives warnings instead of rejecting. */

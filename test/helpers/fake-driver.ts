@@ -91,6 +91,13 @@ export class FakeDriver implements Driver {
     throw new Error('no run was begun');
   }
 
+  follow(
+    _run: Pick<BegunRun, 'runId' | 'state'>,
+    _io: Pick<DriverIo, 'signal' | 'onLog'>,
+  ): Promise<{ readonly complete: boolean }> {
+    throw new Error('no run was begun');
+  }
+
   look(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunSight> {
     return Promise.resolve({ phase: 'absent', detail: 'is not there' });
   }

@@ -130,6 +130,13 @@ export class SandboxDriver implements Driver {
     return this.#inner.inputs(run, signal);
   }
 
+  follow(
+    run: Pick<BegunRun, 'runId' | 'state'>,
+    io: Pick<DriverIo, 'signal' | 'onLog'>,
+  ): Promise<{ readonly complete: boolean }> {
+    return this.#inner.follow(run, io);
+  }
+
   look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight> {
     return this.#inner.look(run, signal);
   }
