@@ -13,7 +13,7 @@ export const EXIT_CODES = [
   { code: 5, meaning: 'the bundle ended with 0, but its outputs are missing, invalid or incomplete' },
   { code: 6, meaning: 'no installation, run, output or set of that name on that target' },
   { code: 7, meaning: 'another run of this installation is going on' },
-  { code: 8, meaning: 'contact lost: it may have run, the outcome is unknown' },
+  { code: 8, meaning: 'contact lost: it may have run, the outcome is unknown: resume' },
   { code: 9, meaning: "the installation's state forbids it (already installed, already uninstalled)" },
   { code: 70, meaning: 'a bug in cnab' },
   { code: 130, meaning: 'interrupted by SIGINT, recorded as canceled' },

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { runScreen, type RunScreen } from '../../src/cli/run-screen.js';
-import { stopSignals } from '../../src/cli/signals.js';
 import { isInteractive, type Screen } from '../../src/cli/surroundings.js';
 import { ManualClock } from '../helpers/manual-clock.js';
 
@@ -99,47 +97,5 @@ describe('the screen of a run', () => {
     assert.equal(isInteractive(screen(80), { CI: '1' }), false);
     assert.equal(isInteractive(screen(80), { TERM: 'dumb' }), false);
     assert.equal(isInteractive(new PassThrough(), {}), false);
-  });
-});
-
-describe('stop signals', () => {
-  function listen(fromTerminal: boolean) {
-    const source = new EventEmitter();
-    const said: string[] = [];
-    let left = 0;
-    const stop = stopSignals(source, { fromTerminal, onStop: (line) => said.push(line), onLeave: () => left++ });
-    return { source, said, stop, left: () => left };
-  }
-
-  it('stop once, whatever follows', () => {
-    const { source, said, stop, left } = listen(false);
-    source.emit('SIGINT');
-    source.emit('SIGTERM');
-    source.emit('SIGINT');
-    assert.deepEqual([stop.signal.reason, said.length, left()], [{ kind: 'signal', signal: 'SIGINT' }, 1, 0]);
-  });
-
-  it('leave at the second Ctrl-C of a terminal, and only there', () => {
-    const { source, said, left } = listen(true);
-    source.emit('SIGINT');
-    assert.equal(left(), 0);
-    source.emit('SIGINT');
-    assert.deepEqual([left(), said], [1, ['interrupted: stopping the run (Ctrl-C again leaves at once)']]);
-  });
-
-  it('stop when the time-out is over, and not when its timer has been ended', async () => {
-    const clock = new ManualClock(0);
-    const { stop, said } = listen(false);
-    stop.startTimer(30_000, clock)();
-    stop.startTimer(0, clock);
-    await turn();
-    assert.equal(clock.tryElapse(30_000), false);
-    stop.startTimer(60_000, clock);
-    await clock.elapse(60_000);
-    await turn();
-    assert.deepEqual(
-      [stop.signal.reason, said],
-      [{ kind: 'timeout' }, ['the time-out of 1m00s is over: stopping the run']],
-    );
   });
 });
