@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /**
  * The lines that the `outputs` sidecar writes to its standard output (`sidecar.sh`), and what each means.
  * docs/outputs-protocol.md tells the story around them.
@@ -13,6 +15,7 @@
  *     beat                                           every 15 s while there is nothing else to say
  *     ended                                          the invocation has ended; the pass over the outputs begins
  *     entry <index> file <size> <sha256>             a regular file that will be sent
+ *     entry <index> sealed <size> <seal>             a regular file that never travels in the log (sealOf)
  *     entry <index> missing                          nothing is there
  *     entry <index> special <kind>                   not a regular file, or below a symbolic link: never opened
  *     entry <index> unreadable                       there, but it cannot be read
@@ -51,6 +54,8 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 /** One wanted path, as the sidecar found it. */
 export type ManifestEntry =
   | { readonly kind: 'file'; readonly index: number; readonly size: number; readonly sha256: string }
+  /** `seal`: see `sealOf`. */
+  | { readonly kind: 'sealed'; readonly index: number; readonly size: number; readonly seal: string }
   | { readonly kind: 'missing'; readonly index: number }
   | { readonly kind: 'special'; readonly index: number; readonly what: SpecialKind }
   | { readonly kind: 'unreadable'; readonly index: number }
@@ -104,6 +109,8 @@ export function entryText(entry: ManifestEntry): string {
   switch (entry.kind) {
     case 'file':
       return `${head} ${entry.size} ${entry.sha256}`;
+    case 'sealed':
+      return `${head} ${entry.size} ${entry.seal}`;
     case 'special':
       return `${head} ${entry.what}`;
     case 'large':
@@ -112,6 +119,14 @@ export function entryText(entry: ManifestEntry): string {
     case 'unreadable':
       return head;
   }
+}
+
+/**
+ * What stands in the log for the sha256 of a file that must not be guessed from there: a short secret's digest tells the
+ * secret to whoever tries all that are short. `salt`: 64 hex digits from /dev/urandom that never reach the log.
+ */
+export function sealOf(salt: string, index: number, sha256: string): string {
+  return createHash('sha256').update(`${salt} ${index} ${sha256}\n`).digest('hex');
 }
 
 const RUN_ID = /^[0-9A-Za-z][0-9A-Za-z-]{0,63}$/;
@@ -202,6 +217,8 @@ function entryOf(fields: readonly string[]): ManifestEntry | undefined {
   switch (`${kind}/${fields.length}`) {
     case 'file/4':
       return isNumber(a) && isDigest(b) ? { kind: 'file', index, size: Number(a), sha256: b } : undefined;
+    case 'sealed/4':
+      return isNumber(a) && isDigest(b) ? { kind: 'sealed', index, size: Number(a), seal: b } : undefined;
     case 'missing/2':
       return { kind: 'missing', index };
     case 'unreadable/2':

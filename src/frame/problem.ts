@@ -32,6 +32,7 @@ export function problemOf(entry: ManifestEntry, limits: OutputLimits, before: nu
   const { index } = entry;
   switch (entry.kind) {
     case 'file':
+    case 'sealed':
       return isTooLarge(entry.size, limits, before)
         ? { index, kind: 'too-large', reason: overLimit(entry.size, limits) }
         : undefined;

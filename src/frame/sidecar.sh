@@ -2,7 +2,7 @@
 #
 # The lines that it writes are described in grammar.ts, the story around them in docs/outputs-protocol.md.
 # POSIX sh for busybox (1.36 and later) and for dash or bash with coreutils and awk. Settings: sidecar.ts.
-# CNAB_ROOT is empty in a pod; elsewhere it is put before the three folders.
+# output-path.sh stands before it.
 
 # What tools and the shell have to say would reach the same log as the frames, in the middle of a line.
 exec 2>/dev/null
@@ -16,11 +16,6 @@ export LC_ALL
 umask 077
 set -f
 
-outputs=$CNAB_ROOT/cnab/app/outputs
-inputs=$CNAB_ROOT/cnab-in
-files=$CNAB_ROOT/cnab-files
-scratch=$files/.cnab
-block_bytes=1048576
 # Characters of base64 in a line: 9216 bytes. With all around it a line is below the 16 KiB at which runtimes cut.
 line_chars=12288
 # Seconds between two signs of life.
@@ -54,6 +49,21 @@ make_empty "$scratch/probe" || give_up scratch write
 case $(sha256sum < "$scratch/probe") in e3b0c442*) ;; *) give_up tool sha256sum ;; esac
 [ "$(stat -c '%s' "$scratch/probe")" = 0 ] || give_up tool stat
 dd if="$scratch/probe" of="$scratch/block" bs=1 skip=0 count=1 || give_up tool dd
+
+# The sha256 of a short secret tells the secret to whoever tries all that are short, so a file that may not be in the log
+# is sealed there: its digest is hashed with a salt that only an exec can read.
+salt=
+if [ -n "$CNAB_UNLOGGED" ]; then
+  dd if=/dev/urandom of="$scratch/probe" bs=32 count=1
+  [ "$(stat -c '%s' "$scratch/probe")" = 32 ] || give_up tool urandom
+  salt=$(sha256sum < "$scratch/probe")
+  salt=${salt%% *}
+  printf '%s\n' "$salt" > "$scratch/salt" || give_up scratch write
+fi
+# For whoever has to signal it: in a pod with one process namespace it is not number 1.
+sh -c 'printf "%s\n" "$PPID"' > "$scratch/pid" || give_up scratch write
+# What an earlier start has told, or was told, is over.
+for mark in told heard done; do make_empty "$scratch/$mark" || give_up scratch write; done
 
 # Puts the inputs in place: file i of its parts f<i>.0, f<i>.1 and so on; CNAB_INPUTS has `mode:parts` for each.
 # Once only: when a restarted sidecar comes here again, the invocation may have written to them.
@@ -105,36 +115,8 @@ beating() {
   done
 }
 
-# Finds out what is at the wanted path $1 and sets `found` (the words of its entry without a digest) and `file`.
-# Nothing is opened here, and no symbolic link is followed: the test of each component comes before its use.
-# The writers are dead by now, so nothing changes between the two.
-find_output() {
-  rest=$1
-  file=$outputs
-  while :; do
-    if ! [ -d "$file" ]; then found=missing && return; fi
-    # A folder that cannot be entered hides what is in it; `test -x` is no answer, it says yes to every root.
-    if ! (cd "$file"); then found=unreadable && return; fi
-    file=$file/${rest%%/*}
-    case $rest in
-      */*) rest=${rest#*/} ;;
-      *) break ;;
-    esac
-    if [ -L "$file" ]; then found='special link-above' && return; fi
-  done
-  if [ -L "$file" ]; then found='special symlink'
-  elif [ -f "$file" ]; then found=file
-  elif [ -d "$file" ]; then found='special directory'
-  elif [ -p "$file" ]; then found='special fifo'
-  elif [ -S "$file" ]; then found='special socket'
-  elif [ -b "$file" ] || [ -c "$file" ]; then found='special device'
-  elif [ -e "$file" ]; then found='special other'
-  else found=missing
-  fi
-}
-
-# The same with the digest: sets `entry`, the words of the frame. Sizes are judged before a byte is read, because a
-# sparse file of 1 TiB costs its writer nothing and us an hour.
+# Finds out what is at the wanted path $1, with its digest: sets `entry`, the words of the frame. Sizes are judged before a
+# byte is read, because a sparse file of 1 TiB costs its writer nothing and us an hour.
 total=0
 describe_output() {
   find_output "$1"
@@ -148,6 +130,12 @@ describe_output() {
   if ! sum=$(sha256sum < "$file"); then entry=unreadable && return 0; fi
   total=$((total + size))
   entry="file $size ${sum%% *}"
+  case " $CNAB_UNLOGGED " in
+    *" $i "*)
+      if ! sum=$(printf '%s %s %s\n' "$salt" "$i" "${sum%% *}" | sha256sum); then entry=unreadable && return 0; fi
+      entry="sealed $size ${sum%% *}"
+      ;;
+  esac
 }
 
 # Sends the file number $1 of size $2 at $file, block by block: one process chain for each MiB (35 MB/s; one for each
@@ -188,6 +176,8 @@ wait "$beater"
 while read -r entry; do say "$entry"; done < "$scratch/manifest"
 sum=$(sha256sum < "$scratch/manifest")
 manifest=${sum%% *}
+# For send.sh: from here on it is whole. Before the line, because its reader may ask at once.
+printf 1 > "$scratch/told"
 say manifest "$CNAB_WANTED" "$manifest"
 
 i=0

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Way } from '../../src/frame/delivery.js';
 import {
   FILES_MOUNT,
   INPUTS_MOUNT,
@@ -53,6 +54,10 @@ export interface SidecarOptions {
   readonly root: string;
   readonly shell: Shell;
   readonly wanted: readonly string[];
+  /** Indices of sensitive outputs. */
+  readonly sensitive?: readonly number[];
+  /** By the log, of any size, when it is left out. */
+  readonly way?: Way;
   readonly inputs?: readonly { readonly mode: number; readonly parts: readonly string[] }[];
   readonly limits?: { readonly maxOutputBytes: number; readonly maxTotalBytes: number };
   readonly environment?: Readonly<Record<string, string>>;
@@ -102,8 +107,9 @@ export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
   const path = options.path ?? (shell.tools ? await appletFolder(root, shell.tools) : '/usr/bin:/bin');
   const settings = {
     runId: RUN,
-    wanted,
+    wanted: wanted.map((path, index) => ({ path, sensitive: options.sensitive?.includes(index) === true })),
     limits,
+    way: options.way ?? ({ via: 'log', maxLogBytes: 2 ** 32, inLog: 'all' } as const),
     inputs: inputs.map(({ mode, parts }) => ({ mode, parts: parts.length })),
   };
   const environment = {

@@ -57,8 +57,9 @@ export interface SidecarParts {
 export function buildSidecar({ operation, settings, inputs, shape }: SidecarParts): V1Container {
   const environment = sidecarEnvironment({
     runId: operation.runId,
-    wanted: operation.outputs.map((output) => output.path),
+    wanted: operation.outputs,
     limits: outputLimits(settings),
+    way: { via: 'log', maxLogBytes: SMALL_PATH_BYTES, inLog: 'all' },
     inputs: inputs.files.map(({ file, parts }) => ({
       mode: Number.parseInt(inputMode(file.access, shape), 8),
       parts: parts.length,
