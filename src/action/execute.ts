@@ -1,7 +1,7 @@
 import type { RunFolder, TargetClaims } from '../claim/claim-store.js';
 import type { Result } from '../claim/claim.js';
 import { onDisk } from '../claim/disk-error.js';
-import type { OperationResult, StopReason } from '../driver/driver.js';
+import type { OperationResult, RunState, StopReason } from '../driver/driver.js';
 import { CnabError, messageOf } from '../errors.js';
 import { declaresLog, finalResult, verdictOf, type Verdict } from './final-result.js';
 import { judgeOutputs, type JudgedOutputs, type KeptOutput } from './judge.js';
@@ -35,7 +35,10 @@ export async function executeAction(
   if (progress !== undefined) progress.driving = true;
   const outcome = await onDisk('keep', run.staging, async () => {
     const ended = await driveToItsEnd(prepared, context, run, log);
-    return await settle(prepared, context, run, ended, progress === undefined ? undefined : claims);
+    const settled = await settle(prepared, context, run, ended, progress === undefined ? undefined : claims);
+    if (ended.result.keep === true) return settled;
+    const left = await context.driver.release({ runId: claim.id, state: ended.state });
+    return { ...settled, warnings: [...settled.warnings, ...left] };
   }).catch((error: unknown) => {
     throw stillStaged(error, run);
   });
@@ -58,6 +61,8 @@ export async function afterRun(outcome: ActionOutcome, step: () => Promise<void>
 interface EndedRun {
   readonly result: OperationResult;
   readonly logEnd: RunLogEnd;
+  /** As the driver told it last. */
+  readonly state: RunState;
 }
 
 /** Judges the outputs and, where `claims` are given, stores them with the final result. */
@@ -94,14 +99,15 @@ async function driveToItsEnd(
   log: RunLog,
 ): Promise<EndedRun> {
   let result: OperationResult;
+  let state: RunState = {};
   try {
-    result = await drive(prepared, context, run, log);
+    result = await drive(prepared, context, run, log, (told) => (state = told));
   } catch (error) {
     await log.end();
     throw error;
   }
   const logEnd = await log.end();
-  return { result: { ...result, logComplete: result.logComplete && logEnd.complete }, logEnd };
+  return { result: { ...result, logComplete: result.logComplete && logEnd.complete }, logEnd, state };
 }
 
 async function drive(
@@ -109,6 +115,7 @@ async function drive(
   context: ActionContext,
   run: RunFolder,
   log: RunLog,
+  onState: (state: RunState) => void,
 ): Promise<OperationResult> {
   const { claim, operation } = prepared;
   if (context.signal.aborted) {
@@ -119,7 +126,10 @@ async function drive(
     staging: run.staging,
     onLog: log.write,
     onProgress: context.events.onProgress,
-    onState: (state) => run.saveState({ claim: claim.id, installation: claim.installation, ...state }),
+    onState: (state) => {
+      onState(state);
+      return run.saveState({ claim: claim.id, installation: claim.installation, ...state });
+    },
   });
 }
 

@@ -15,7 +15,7 @@ import {
   type TestApiServerOptions,
 } from './api-server.js';
 import { fastClock } from './fast-clock.js';
-import { operation } from './operation.js';
+import { operation, RUN_ID } from './operation.js';
 import { withFolder } from './staging.js';
 
 /** Polls and grace periods of driver and server alike pass so many times faster. */
@@ -51,7 +51,9 @@ export interface FinishedRun {
   /** Content of the collected outputs, by name. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly faults: ApiServerFaults;
-  /** Objects of each kind that were still there when the run had ended. */
+  /** What `release` warned of. */
+  readonly released: readonly string[];
+  /** Objects of each kind that were still there when the run had ended and, unless its result says otherwise, was released. */
   readonly left: Readonly<Record<'jobs' | 'pods' | 'secrets', readonly string[]>>;
 }
 
@@ -88,7 +90,9 @@ export function runOn(server: TestApiServer, parts: RunParts = {}): Promise<Fini
       const [result] = await Promise.all([running, parts.meanwhile?.(server)]);
       const read = result.outputs.map(async ({ name, file }) => [name, await readFile(file, 'utf8')] as const);
       const outputs = Object.fromEntries(await Promise.all(read));
-      return { result, ...told, outputs, faults: server.faults, left: leftOn(server) };
+      const state = told.states.at(-1) ?? {};
+      const released = result.keep === true ? [] : await driver.release({ runId: RUN_ID, state });
+      return { result, ...told, outputs, faults: server.faults, released, left: leftOn(server) };
     } finally {
       await driver.close();
     }

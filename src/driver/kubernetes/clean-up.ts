@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { messageOf } from '../../errors.js';
+import { CnabError, messageOf } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { DeadlineError, withDeadline } from './deadline.js';
 import { isAbort } from './kubernetes-error.js';
@@ -20,22 +20,32 @@ export function isTimeUp(error: unknown): boolean {
   return error instanceof DeadlineError || isAbort(error);
 }
 
+/** As `removeJob`, over a connection that is there. */
+export function deleteJob(api: KubernetesApi, job: JobReference): Promise<string[]> {
+  return removeJob(api.clock, job, () => Promise.resolve(api));
+}
+
 /**
- * Deletes the Job, and by its owner references pod and Secrets; returns when the server has answered. Gives warnings
- * instead of rejecting: the run's result stands whatever becomes of its remains.
+ * Deletes the Job, and by its owner references pod and Secrets; returns when the server has answered. One that is gone is
+ * as good as deleted. Gives warnings instead of rejecting: the run's result stands whatever becomes of its remains.
  */
-export async function deleteJob(api: KubernetesApi, job: JobReference): Promise<string[]> {
-  const { namespace, name, uid } = job;
+export async function removeJob(
+  clock: Clock,
+  { namespace, name, uid }: JobReference,
+  connect: (signal: AbortSignal) => Promise<KubernetesApi>,
+): Promise<string[]> {
   try {
-    await withinCleanUp(api.clock, (signal) =>
-      api.delete(resource.job(namespace, name), {
+    await withinCleanUp(clock, async (signal) => {
+      const api = await connect(signal);
+      await api.delete(resource.job(namespace, name), {
         doing: `delete job ${name} in namespace ${namespace}`,
         ...(uid === '' ? {} : { uid }),
         signal,
-      }),
-    );
+      });
+    });
     return [];
   } catch (error) {
+    if (!(error instanceof CnabError) && !isTimeUp(error)) throw error;
     const why = isTimeUp(error) ? 'the cluster did not answer in time' : messageOf(error);
     return [
       `job ${name} is left in namespace ${namespace}: ${why}. Remove it with: kubectl delete job ${name} -n ${namespace}`,

@@ -13,6 +13,7 @@ import type {
 } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import { checkOperation } from './check.js';
+import { removeJob } from './clean-up.js';
 import { openCluster, type Cluster } from './cluster.js';
 import type { Connection } from './connection.js';
 import { environmentWarnings } from './environment.js';
@@ -22,6 +23,7 @@ import { Observer } from './observer.js';
 import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
 import { ProgressTeller } from './progress.js';
 import { checkRights } from './rights.js';
+import type { JobReference } from './resources.js';
 import { notRunResult, stopError, stopReasonOf } from './result.js';
 import { RunView } from './run-view.js';
 import { submit } from './submit.js';
@@ -114,12 +116,23 @@ export class KubernetesDriver implements Driver {
     throw new Error('inputs: in the making');
   }
 
+  follow(
+    _run: Pick<BegunRun, 'runId' | 'state'>,
+    _io: Pick<DriverIo, 'signal' | 'onLog'>,
+  ): Promise<{ complete: boolean }> {
+    throw new Error('follow: in the making');
+  }
+
   look(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunSight> {
     throw new Error('look: in the making');
   }
 
-  release(_run: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
-    return Promise.resolve([]);
+  /** Without the Job's UID in its state nothing of the run was ever made, or `run` has removed it. */
+  async release({ state: { namespace, job, jobUid } }: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
+    if (namespace === undefined || job === undefined || jobUid === undefined) return [];
+    const { clock } = this.#options;
+    const reference = { namespace, name: job, uid: jobUid };
+    return removeJob(clock, reference, async (signal) => (await this.#open(signal)).api);
   }
 
   close(): Promise<void> {
@@ -127,7 +140,7 @@ export class KubernetesDriver implements Driver {
     return Promise.resolve();
   }
 
-  /** One Job from its plan to its removal. Rejects only where nothing has run and nothing is left. */
+  /** One Job from its plan to its result. Rejects only where nothing has run and nothing is left. */
   async #attempt(
     operation: Operation,
     io: DriverIo,
@@ -154,7 +167,8 @@ export class KubernetesDriver implements Driver {
       // All that is lacking in one sentence, rather than the one thing that the watch ran into.
       for (const part of [allowed, watched]) if (part.status === 'rejected') throw part.reason;
       await io.onState({ namespace, job: name });
-      const submitted = await submit({ api, namespace, plan, view, signal: io.signal });
+      const onPosted = ({ uid }: JobReference): Promise<void> => io.onState({ namespace, job: name, jobUid: uid });
+      const submitted = await submit({ api, namespace, plan, view, signal: io.signal, onPosted });
       const warnings = environmentWarnings(operation.environment);
       const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
       const run = new JobRun({ api, operation, settings, io: told, job: submitted, view, observer, warnings });

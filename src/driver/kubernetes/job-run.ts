@@ -37,7 +37,7 @@ const STOP_MARGIN_MS = 30_000;
 
 const never = new AbortController().signal;
 
-/** A Job that was posted, until nothing of it is left: verdict, outputs, log, removal. */
+/** A Job that was posted, until nothing more is wanted of it: verdict, outputs, log. */
 export class JobRun {
   readonly #options: JobRunOptions;
   readonly #assembler: Assembler;
@@ -72,7 +72,10 @@ export class JobRun {
     const forget = view.onChange(() => this.#tell());
     try {
       const { ending, stopped } = await this.#ending();
-      if (ending.kind === 'restricted' && !isRestricted) return 'restricted';
+      if (ending.kind === 'restricted' && !isRestricted) {
+        this.#warnings.push(...(await deleteJob(api, job)));
+        return 'restricted';
+      }
       const told = outcomeOf(ending, view.history);
       const isStopped = stopped !== undefined || ending.kind === 'lost';
       const outcome = isStopped ? told : await withDeletionCause(api, job, view, told);
@@ -84,7 +87,6 @@ export class JobRun {
       const kept = settings.keepJob && view.pod !== undefined;
       const keep = kept || ending.kind === 'lost' || cut !== undefined || view.otherPods.length > 0;
       io.onProgress({ phase: 'cleaning-up' });
-      if (!keep) await this.#remove();
       this.#rethrowFailure();
       return buildResult(operation, {
         outcome,
@@ -96,6 +98,7 @@ export class JobRun {
         warnings: [...this.#warnings, ...collected.warnings, ...this.#otherPods()],
         podPatch: settings.podPatch,
         suggestions: [...asWhom(outcome, isRestricted, settings), ...(keep ? [this.#leftInPlace()] : [])],
+        keep,
       });
     } finally {
       forget();
@@ -203,11 +206,6 @@ export class JobRun {
       // The bundle runs by now; it is worth more than a note on where it runs.
       this.#warnings.push(`the state of the run could not be saved: ${messageOf(error)}`);
     }
-  }
-
-  async #remove(): Promise<void> {
-    const { api, job } = this.#options;
-    this.#warnings.push(...(await deleteJob(api, job)));
   }
 
   /** A full disk is told; everything else that a callback throws is a bug, and is not swallowed. */

@@ -21,6 +21,8 @@ export interface RunEnd {
   readonly suggestions?: readonly string[];
   /** The one that the run was made with: a patch to paste holds it too. */
   readonly podPatch?: PodPatch | undefined;
+  /** The Job stays. */
+  readonly keep?: boolean;
 }
 
 /** One shape for every end. Pure. */
@@ -38,13 +40,16 @@ export function buildResult(operation: Operation, end: RunEnd): OperationResult 
     problems,
     logComplete: end.logComplete,
     warnings: [...outcome.warnings, ...end.warnings],
+    ...(end.keep === true ? { keep: true } : {}),
   };
 }
 
 /** The result of a run that ended before its Job could be made: nothing ran, unless even that is unknown. */
 export function notRunResult(error: CnabError, status: 'failed' | 'canceled' | 'unknown'): OperationResult {
   const ran = status === 'unknown' ? 'unknown' : 'no';
-  return { status, ran, error, outputs: [], problems: [], logComplete: ran === 'no', warnings: [] };
+  const result = { status, ran, error, outputs: [], problems: [], logComplete: ran === 'no', warnings: [] } as const;
+  // It may go on there.
+  return status === 'unknown' ? { ...result, keep: true } : result;
 }
 
 /** How a stop is told; `what` says what it did. */

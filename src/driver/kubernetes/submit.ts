@@ -16,6 +16,8 @@ export interface SubmitOptions {
   readonly plan: RunPlan;
   readonly view: RunView;
   readonly signal: AbortSignal;
+  /** Awaited before the first Secret is made, so before anything can run; where it rejects the Job goes again. */
+  readonly onPosted: (job: JobReference) => Promise<void>;
 }
 
 /** A creation is never cut short: what became of it would be unknown. It has this long instead. */
@@ -41,6 +43,7 @@ export async function submit(options: SubmitOptions): Promise<JobReference> {
       reference = { namespace, name, uid: object.metadata?.uid ?? '' };
       view.bind(reference.uid);
       checkSidecar(object);
+      await options.onPosted(reference);
       await createSecrets(options, reference, deadline);
     });
     return reference;

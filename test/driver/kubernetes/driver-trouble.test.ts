@@ -5,7 +5,7 @@ import { CnabError } from '../../../src/errors.js';
 import type { Pod } from '../../../src/driver/sandbox/api-server/pod-objects.js';
 import { evictPod } from '../../helpers/api-server-jobs.js';
 import type { ContainerScript, TestApiServer } from '../../helpers/api-server.js';
-import { runOnApiServer } from '../../helpers/kubernetes-run.js';
+import { mustNotRun, runOnApiServer } from '../../helpers/kubernetes-run.js';
 import { ManualClock } from '../../helpers/manual-clock.js';
 
 const greeting: ContainerScript = ({ write }) => {
@@ -230,7 +230,17 @@ describe('a run in trouble', () => {
     assert.ok(!faults.requests.some(({ verb, resource }) => verb === 'create' && resource === 'jobs'));
   });
 
-  it('a bug in a callback is not swallowed, and nothing is left on the cluster', async () => {
+  it('a state that cannot be saved after the Job was made takes the Job back, because nothing has run', async () => {
+    const full = new CnabError('unavailable', 'the disk is full');
+    const { result, left } = await runOnApiServer({
+      io: { onState: ({ jobUid }) => (jobUid === undefined ? Promise.resolve() : Promise.reject(full)) },
+      invocation: mustNotRun,
+    });
+    assert.deepEqual([result.status, result.ran, result.error?.message], ['failed', 'no', 'the disk is full']);
+    assert.deepEqual(left, { jobs: [], pods: [], secrets: [] });
+  });
+
+  it('a bug in a callback is not swallowed', async () => {
     await assert.rejects(
       runOnApiServer({
         invocation: async ({ log }) => {

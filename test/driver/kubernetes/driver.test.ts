@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import type { RunState } from '../../../src/driver/driver.js';
 import { ProcessRuntime, ScriptedRuntime, withApiServer } from '../../helpers/api-server.js';
-import { runOn, runOnApiServer } from '../../helpers/kubernetes-run.js';
-import { inputFile, RUN_ID } from '../../helpers/operation.js';
+import { runOn, runOnApiServer, testDriver } from '../../helpers/kubernetes-run.js';
+import { inputFile, operation, RUN_ID } from '../../helpers/operation.js';
+import { withFolder } from '../../helpers/staging.js';
 
 const output = (name: string) => ({ name, path: `/cnab/app/outputs/${name}`, sensitive: false });
 
@@ -26,15 +28,17 @@ describe('a run as a Job', () => {
     assert.deepEqual(run.left, { jobs: [], pods: [], secrets: [] });
   });
 
-  it('says where it is before anything runs there, and again when the pod is known', async () => {
+  it('says where it is before anything is made there, again when it is, and when the pod is known', async () => {
     const run = await runOnApiServer({ invocation: () => 0 });
     const job = `cnab-install-app-${RUN_ID.toLowerCase()}`;
     assert.deepEqual(run.states[0], { namespace: 'default', job });
-    assert.equal(run.states[1]?.job, job);
-    assert.ok(run.states[1]?.jobUid !== undefined && run.states[1].podUid !== undefined);
-    const posted = run.faults.requests.findIndex(({ verb, resource }) => verb === 'create' && resource === 'jobs');
+    const [, posted, known] = run.states;
+    assert.ok(posted?.jobUid !== undefined && known?.podUid !== undefined && run.states.length === 3);
+    assert.deepEqual(posted, { namespace: 'default', job, jobUid: known.jobUid });
+    assert.equal(known.job, job);
+    const made = run.faults.requests.findIndex(({ verb, resource }) => verb === 'create' && resource === 'jobs');
     const watched = run.faults.requests.findIndex(({ verb, resource }) => verb === 'list' && resource === 'pods');
-    assert.ok(watched >= 0 && watched < posted, 'the pods are listed before the Job is made');
+    assert.ok(watched >= 0 && watched < made, 'the pods are listed before the Job is made');
   });
 
   it('keeps what a failed bundle wrote, and its exit code', async () => {
@@ -144,27 +148,38 @@ describe('a run as a Job', () => {
   });
 
   it('a Job that cannot be removed is named, and the result stands', async () => {
-    const { result } = await runOnApiServer({
+    const { result, released } = await runOnApiServer({
       faults: (faults) => faults.fail({ verb: 'delete', resource: 'jobs' }, 403),
       invocation: () => 0,
     });
-    assert.equal(result.status, 'succeeded');
-    assert.match(result.warnings.join(), /job cnab-install-app-\S+ is left in namespace default.*kubectl delete job/s);
+    assert.deepEqual([result.status, result.warnings], ['succeeded', []]);
+    assert.match(released.join(), /job cnab-install-app-\S+ is left in namespace default.*kubectl delete job/s);
   });
 
-  it('the result does not come before the server has answered the deletion', async () => {
-    let released = false;
-    const run = await runOnApiServer({
-      faults: (faults) => {
-        const release = faults.hold({ verb: 'delete', resource: 'jobs' });
-        setTimeout(() => {
-          released = true;
-          release();
-        }, 300);
-      },
-      invocation: () => 0,
+  it('the Job goes when it is released, and not before its record can be on disk', async () => {
+    const runtime = new ScriptedRuntime({ otherwise: new ProcessRuntime(), scripts: { invocation: () => 0 } });
+    await withApiServer({ runtime }, async (server) => {
+      const driver = testDriver(server);
+      let state: RunState = {};
+      const result = await withFolder((staging) =>
+        driver.run(operation(), {
+          staging,
+          signal: new AbortController().signal,
+          onLog: () => undefined,
+          onProgress: () => undefined,
+          onState: (told) => Promise.resolve(void (state = told)),
+        }),
+      );
+      assert.deepEqual([result.status, server.cluster.store.list('jobs').length], ['succeeded', 1]);
+      let answered = false;
+      const answer = server.faults.hold({ verb: 'delete', resource: 'jobs' });
+      setTimeout(() => ((answered = true), answer()), 100);
+      const run = { runId: RUN_ID, state };
+      assert.deepEqual([await driver.release(run), answered], [[], true]);
+      assert.equal(server.cluster.store.list('jobs').length, 0);
+      assert.deepEqual(await driver.release(run), [], 'what is gone is released');
+      await driver.close();
     });
-    assert.ok(released && run.result.status === 'succeeded');
   });
 
   it('two runs in one namespace at the same time do not mix', async () => {
