@@ -39,6 +39,12 @@ export class Command {
     });
   }
 
+  get pid(): number {
+    const { pid } = this.#child;
+    if (pid === undefined) throw new Error('it could not be started');
+    return pid;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Case, ProducedOutput } from '../../test/cluster/case.js';
+import { auditFromNow, firstTransferRequest } from '../on-node/audit.js';
+import { watchPeakMemory } from '../on-node/peak-memory.js';
+import { atUptime } from '../on-node/uptime.js';
+
+/** One install of a bundle whose outputs are what is measured. Times in milliseconds. */
+export interface Install {
+  /** Shell text that makes the files. */
+  readonly script: string;
+  readonly outputs: readonly string[];
+  readonly via: 'log' | 'exec';
+  readonly flags?: readonly string[];
+  /** Bytes of all outputs together, to be sure that they have come. */
+  readonly bytes: number;
+}
+
+export interface InstallTimes {
+  /**
+   * Transfer: from the first exec that asks for an output (the API server's audit log), by the log from the creation of the first
+   * file in staging, which is when the manifest was proven; to the last output, proven, in the record (its inode's change time).
+   */
+  readonly transfer: number;
+  /** From the invocation's own last act to the end of the command: with the digests in the pod, and all settled. */
+  readonly whole: number;
+  /** Most memory that the command has had, in bytes. */
+  readonly peak: number;
+}
+
+/** Installs, measures, and removes the record again. */
+export async function measureInstall(one: Case, given: Install): Promise<InstallTimes> {
+  const { outputs, via, flags = [], bytes } = given;
+  const script = `cd /cnab/app/outputs; ${given.script}; read now _ < /proc/uptime; echo "up $now"`;
+  const audit = auditFromNow(one);
+  const command = one.start([
+    ...['install', 'app', one.bundle({ script, outputs }), '--json', '--outputs-via', via],
+    ...flags,
+  ]);
+  const memory = watchPeakMemory(command.pid);
+  const { code, document, stderr } = await one.acted(command);
+  const ended = Date.now();
+  const peak = memory.stop();
+  assert.equal(code, 0, stderr);
+  assert.equal(total(document.outputs), bytes, stderr);
+  const up = atUptime(Number(/^up (\d+\.\d+)$/m.exec(stderr)?.[1]));
+  const files = filesOf(one);
+  assert.equal(files.length, outputs.length);
+  const asked = firstTransferRequest(audit());
+  assert.equal(asked !== undefined, via === 'exec', `the outputs did not travel by ${via}`);
+  const began = asked ?? Math.min(...files.map(({ birthtimeMs }) => birthtimeMs));
+  const transfer = Math.max(...files.map(({ ctimeMs }) => ctimeMs)) - began;
+  await one.run(['uninstall', 'app', '--delete-record', '--yes']);
+  await one.nothingIsLeft(120);
+  rmSync(join(one.home, 'cnab'), { recursive: true, force: true });
+  return { transfer, whole: ended - up, peak };
+}
+
+function filesOf(one: Case) {
+  return readdirSync(join(one.home, 'cnab/targets'), { recursive: true, withFileTypes: true })
+    .map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))
+    .filter(({ entry, path }) => entry.isFile() && /\/outputs\//.test(path))
+    .map(({ path }) => statSync(path));
+}
+
+function total(outputs: readonly ProducedOutput[]): number {
+  return outputs.reduce((sum, { size }) => sum + size, 0);
+}
