@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Case, ProducedOutput } from '../../test/cluster/case.js';
 import { auditFromNow, firstTransferRequest } from '../on-node/audit.js';
 import { watchPeakMemory } from '../on-node/peak-memory.js';
+import { storedOutputs } from '../on-node/stored-outputs.js';
 import { atUptime } from '../on-node/uptime.js';
 
 /** One install of a bundle whose outputs are what is measured. Times in milliseconds. */
@@ -45,7 +46,7 @@ export async function measureInstall(one: Case, given: Install): Promise<Install
   assert.equal(code, 0, stderr);
   assert.equal(total(document.outputs), bytes, stderr);
   const up = atUptime(Number(/^up (\d+\.\d+)$/m.exec(stderr)?.[1]));
-  const files = filesOf(one);
+  const files = storedOutputs(one.home).map((file) => statSync(file));
   assert.equal(files.length, outputs.length);
   const asked = firstTransferRequest(audit());
   assert.equal(asked !== undefined, via === 'exec', `the outputs did not travel by ${via}`);
@@ -55,13 +56,6 @@ export async function measureInstall(one: Case, given: Install): Promise<Install
   await one.nothingIsLeft(120);
   rmSync(join(one.home, 'cnab'), { recursive: true, force: true });
   return { transfer, whole: ended - up, peak };
-}
-
-function filesOf(one: Case) {
-  return readdirSync(join(one.home, 'cnab/targets'), { recursive: true, withFileTypes: true })
-    .map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))
-    .filter(({ entry, path }) => entry.isFile() && /\/outputs\//.test(path))
-    .map(({ path }) => statSync(path));
 }
 
 function total(outputs: readonly ProducedOutput[]): number {
