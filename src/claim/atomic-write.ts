@@ -93,24 +93,44 @@ export async function linkNew(temp: string, path: string): Promise<boolean> {
   return true;
 }
 
-/**
- * Moves a regular file to `to`, durable when it resolves, 0600: by rename, or across file systems by copying.
- * A file that is already at `to` is replaced. Rejects with errno errors; ELOOP where `from` is a symbolic link.
- */
-export async function moveFile(from: string, to: string): Promise<void> {
-  const file = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    await file.chmod(FILE_MODE);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+/** By rename, or across file systems by copying. A file that is already at `to` is replaced. Rejects with errno errors. */
+async function moveFile(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
     await copyFile(from, to);
     await unlink(from);
+  }
+}
+
+/**
+ * Gives a regular file the further name `to`, durable when it resolves, 0600; what had the name is replaced. Where hard links
+ * are not to be had it is copied with `keep`, else moved. Rejects with errno errors; ELOOP where `from` is a symbolic link.
+ */
+export async function linkFile(from: string, to: string, keep: boolean): Promise<void> {
+  await settleMode(from);
+  try {
+    await link(from, to).catch(async (error: unknown) => {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+      await unlink(to);
+      await link(from, to);
+    });
+  } catch (error) {
+    const code = errnoOf(error) ?? '';
+    if (!NO_LINKS.has(code) && code !== 'EXDEV') throw error;
+    if (keep) await copyFile(from, to);
+    else await moveFile(from, to);
+  }
+}
+
+async function settleMode(path: string): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    await file.chmod(FILE_MODE);
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

@@ -25,7 +25,7 @@ export interface StoredOutput {
   readonly resultId: string;
 }
 
-/** Moves a staged file into the record; it is renamed, so the staged path is gone afterwards. */
+/** A staged file that goes into the record. It keeps its staged name too where the disk has hard links. */
 export interface NewOutput {
   readonly name: string;
   readonly file: string;
@@ -54,14 +54,48 @@ export interface TargetClaims {
   /** A ULID greater than every id that is stored for the installation, also across processes and clock steps. */
   nextId(installation: string): Promise<string>;
   saveClaim(claim: Claim): Promise<void>;
-  /** Outputs first, then the result: the result is the commit point. */
-  saveResult(installation: string, result: Result, outputs?: readonly NewOutput[]): Promise<void>;
+  /**
+   * Outputs first, then the result: the result is the commit point. `keep`: the staged files are wanted afterwards too,
+   * and are copied where they cannot have two names.
+   */
+  saveResult(
+    installation: string,
+    result: Result,
+    outputs?: readonly NewOutput[],
+    options?: { readonly keep?: boolean },
+  ): Promise<void>;
   /** Undefined where the result names it but the file is gone (tolerated, cnab-go's stores have it). */
   output(resultId: string, name: string): Promise<StoredOutput | undefined>;
   /** Cascades: outputs, results, what its runs left in `runs/`, claims, installation. */
   remove(installation: string): Promise<void>;
   /** A private folder (0700) for a run in flight, on the same file system as the outputs. */
   openRun(runId: string): Promise<RunFolder>;
+  /** What lies in the folder of a run, without making one. */
+  runLeft(runId: string): Promise<RunLeft | undefined>;
+  /** Of the runs that have a folder, those that are named. */
+  runsLeft(runIds: readonly string[]): Promise<readonly string[]>;
+  /** The process that acts on the installation; undefined where none does, as far as its lock tells. */
+  owner(installation: string): Promise<LiveOwner | undefined>;
+}
+
+/** Who holds an installation's lock and is not known to be dead. */
+export interface LiveOwner {
+  readonly pid: number;
+  readonly host: string;
+  /** What it does: `install`. */
+  readonly purpose: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+/** What a run has left in its folder so far. */
+export interface RunLeft {
+  /** As `saveState` wrote it; undefined where it never did. */
+  readonly state: object | undefined;
+  readonly logFile: string;
+  readonly logBytes: number;
+  /** Bytes of outputs that are staged, whole or not. */
+  readonly stagedBytes: number;
 }
 
 /** `runs/<run id>`: the state of a run in flight; gone when the run is settled. */

@@ -3,9 +3,9 @@ import { CnabError } from '../errors.js';
 import { makeFolder } from './atomic-write.js';
 import type { InstallationLock } from './claim-store.js';
 import { onDisk } from './disk-error.js';
-import type { TargetLayout } from './layout.js';
+import type { Layout, TargetLayout } from './layout.js';
 import { takeLock, type LockAttempt, type LockContext } from './lock.js';
-import { sweepInstallation } from './sweep.js';
+import { sweepInstallation, sweepOutputs, sweepRuns } from './sweep.js';
 import type { Target } from './target.js';
 
 /**
@@ -14,11 +14,12 @@ import type { Target } from './target.js';
  */
 export async function lockInstallation(
   target: Target,
-  layout: TargetLayout,
+  layouts: Layout,
   installation: string,
   purpose: string,
   context: LockContext,
 ): Promise<InstallationLock> {
+  const layout = layouts.on(target.id);
   const path = layout.lock(installation);
   const attempt = await onDisk('lock', path, async () => {
     await makeFolder(layout.locks);
@@ -26,8 +27,14 @@ export async function lockInstallation(
   });
   if (!attempt.got) throw busy(installation, target, path, attempt);
   // What a killed process left half written is nobody's now.
-  if (attempt.tookOver) await sweepInstallation(layout, installation, context.clock.now()).catch(() => undefined);
+  if (attempt.tookOver) await sweep(layouts, layout, installation, context.clock.now()).catch(() => undefined);
   return { release: () => onDisk('release', path, attempt.release) };
+}
+
+async function sweep(layouts: Layout, layout: TargetLayout, installation: string, now: number): Promise<void> {
+  await sweepInstallation(layout, installation, now);
+  await sweepOutputs(layout, now);
+  await sweepRuns(layouts, now);
 }
 
 function busy(

@@ -29,6 +29,8 @@ export interface TargetLayout {
   readonly description: string;
   readonly installations: string;
   readonly allClaims: string;
+  readonly allResults: string;
+  readonly allOutputs: string;
   readonly locks: string;
   marker(installation: string): string;
   claims(installation: string): string;
@@ -57,19 +59,23 @@ function targetLayout(home: string, folderName: string): TargetLayout {
   const folder = join(home, 'targets', folderName);
   const locks = join(home, 'locks', folderName);
   const claims = (installation: string) => join(folder, 'claims', encodeFileName(installation));
-  const results = (claimId: string) => join(folder, 'results', encodeFileName(claimId));
+  const allResults = join(folder, 'results');
+  const allOutputs = join(folder, 'outputs');
+  const results = (claimId: string) => join(allResults, encodeFileName(claimId));
   return {
     folder,
     description: join(folder, 'target.json'),
     installations: join(folder, 'installations'),
     allClaims: join(folder, 'claims'),
+    allResults,
+    allOutputs,
     locks,
     marker: (installation) => join(folder, 'installations', encodeFileName(installation)),
     claims,
     claim: (installation, claimId) => join(claims(installation), documentName(claimId)),
     results,
     result: (claimId, resultId) => join(results(claimId), documentName(resultId)),
-    outputs: (resultId) => join(folder, 'outputs', encodeFileName(resultId)),
+    outputs: (resultId) => join(allOutputs, encodeFileName(resultId)),
     lock: (installation) => join(locks, documentName(installation)),
   };
 }

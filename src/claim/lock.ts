@@ -54,6 +54,13 @@ export async function takeLock(path: string, purpose: string, context: LockConte
   }
 }
 
+/** The owner of the lock file `path` where it is not known to be dead. Takes nothing over. Rejects with errno errors. */
+export async function liveOwner(path: string, { probe }: Pick<LockContext, 'probe'>): Promise<LockOwner | undefined> {
+  const owner = parseOwner((await readText(path)) ?? '');
+  if (owner === undefined) return undefined;
+  return (await isDead(owner, await factsOf(probe), probe, dirname(path))) ? undefined : owner;
+}
+
 /** `changed`: the lock was released or taken over while it was looked at. */
 async function attemptOnce(
   path: string,

@@ -1,31 +1,28 @@
-import { lstat, rename, rm, rmdir } from 'node:fs/promises';
+import { lstat, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CnabError } from '../errors.js';
-import { exists, makeFolder, moveFile, syncFolder } from './atomic-write.js';
+import { exists, linkFile, makeFolder, syncFolder } from './atomic-write.js';
 import type { NewOutput, StoredOutput } from './claim-store.js';
 import { isMissing } from './disk-error.js';
 import { outputCandidates, outputFileNames, type TargetLayout } from './layout.js';
 
 /**
- * Moves staged files to their places; durable when it resolves. Nothing counts before the result document is written,
- * so a second attempt after a failed one may find some already moved: those are kept. Rejects with errno errors.
+ * Gives staged files their places in the record; durable when it resolves. They keep their staged names: a process that is
+ * killed before the result document is written must find them again. Only a disk without hard links has them moved, unless
+ * `keep` asks for copies; a second attempt after a failed one then finds some moved already. Rejects with errno errors.
  */
 export async function storeOutputs(
   layout: TargetLayout,
   resultId: string,
   outputs: readonly NewOutput[],
+  keep: boolean,
 ): Promise<void> {
   if (outputs.length === 0) return;
   const folder = layout.outputs(resultId);
   await makeFolder(folder);
-  const fileNames = outputFileNames(
-    resultId,
-    outputs.map(({ name }) => name),
-  );
-  for (const { name, file } of outputs) {
-    const place = join(folder, fileNames.get(name) ?? '');
+  for (const { file, place } of placesOf(layout, resultId, outputs)) {
     try {
-      await moveFile(file, place);
+      await linkFile(file, place, keep);
     } catch (error) {
       if (!isMissing(error) || !(await exists(place))) throw error;
     }
@@ -33,22 +30,24 @@ export async function storeOutputs(
   await syncFolder(folder);
 }
 
-/** Puts the files back where they were staged, for an error that leaves them there; what cannot go back stays. */
+/** Leaves the files under their staged names alone, for an error that leaves them there; what cannot go back stays. */
 export async function returnOutputs(
   layout: TargetLayout,
   resultId: string,
   outputs: readonly NewOutput[],
 ): Promise<void> {
-  const folder = layout.outputs(resultId);
-  const fileNames = outputFileNames(
-    resultId,
-    outputs.map(({ name }) => name),
-  );
-  for (const { name, file } of outputs) {
-    if (await exists(file).catch(() => true)) continue;
-    await rename(join(folder, fileNames.get(name) ?? ''), file).catch(() => undefined);
+  for (const { file, place } of placesOf(layout, resultId, outputs)) {
+    const isStaged = await exists(file).catch(() => true);
+    await (isStaged ? unlink(place) : rename(place, file)).catch(() => undefined);
   }
-  await rmdir(folder).catch(() => undefined);
+  await rmdir(layout.outputs(resultId)).catch(() => undefined);
+}
+
+function placesOf(layout: TargetLayout, resultId: string, outputs: readonly NewOutput[]) {
+  const names = outputs.map(({ name }) => name);
+  const fileNames = outputFileNames(resultId, names);
+  const folder = layout.outputs(resultId);
+  return outputs.map(({ name, file }) => ({ file, place: join(folder, fileNames.get(name) ?? '') }));
 }
 
 /** Undefined where there is no file. Rejects with CnabError `invalid` where it is no regular file. */

@@ -1,8 +1,8 @@
-import { stat, unlink } from 'node:fs/promises';
+import { rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { TEMP_PREFIX } from './atomic-write.js';
 import { decodeFileName } from './file-name.js';
-import { documentStem, isDocumentName, type TargetLayout } from './layout.js';
+import { documentStem, isDocumentName, type Layout, type TargetLayout } from './layout.js';
 import { namesIn } from './read-file.js';
 
 /** Younger temporary files in folders that several processes write to may belong to one that is still writing. */
@@ -19,6 +19,49 @@ export async function sweepInstallation(layout: TargetLayout, installation: stri
   for (const shared of [layout.locks, layout.folder, dirname(dirname(layout.folder))]) {
     await removeTemps(shared, (modified) => now - modified > OLD_MS);
   }
+}
+
+/**
+ * Removes files of outputs that no result speaks of: their process was killed before it wrote one, and what was staged is
+ * still there. Younger ones may belong to a process that is about to. Rejects with errno errors.
+ */
+export async function sweepOutputs(layout: TargetLayout, now: number): Promise<void> {
+  const folders = await namesIn(layout.allOutputs);
+  if (folders.length === 0) return;
+  const known = new Set<string>();
+  for (const claim of await namesIn(layout.allResults)) {
+    for (const name of await namesIn(join(layout.allResults, claim))) known.add(documentStem(name));
+  }
+  for (const name of folders.filter((folder) => !known.has(folder))) {
+    const folder = join(layout.allOutputs, name);
+    if (now - (await stat(folder)).mtimeMs > OLD_MS) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Removes the folders of runs that no record speaks of any more: of stateless ones whose process was killed, and of removed
+ * installations. Younger ones may belong to a run that goes on. Rejects with errno errors.
+ */
+export async function sweepRuns(layout: Layout, now: number): Promise<void> {
+  const names = await namesIn(layout.runs);
+  if (names.length === 0) return;
+  const known = new Set<string>();
+  for (const target of await namesIn(layout.targets)) {
+    const claims = join(layout.targets, target, 'claims');
+    for (const installation of await namesIn(claims)) {
+      for (const name of await namesIn(join(claims, installation))) known.add(documentStem(name));
+    }
+  }
+  for (const name of names.filter((run) => !known.has(run))) {
+    const folder = join(layout.runs, name);
+    if (now - (await newestIn(folder)) > OLD_MS) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function newestIn(folder: string): Promise<number> {
+  const times = [(await stat(folder)).mtimeMs];
+  for (const name of await namesIn(folder)) times.push((await stat(join(folder, name))).mtimeMs);
+  return Math.max(...times);
 }
 
 async function removeTemps(folder: string, isOld: (modified: number) => boolean): Promise<void> {

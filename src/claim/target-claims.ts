@@ -2,18 +2,19 @@ import { basename, join } from 'node:path';
 import { CnabError } from '../errors.js';
 import { createFile, makeFolder, replaceFile } from './atomic-write.js';
 import type { Claim, Result } from './claim.js';
-import type { DamagedRecord, InstallationList, NewOutput, TargetClaims } from './claim-store.js';
+import type { DamagedRecord, InstallationList, LiveOwner, NewOutput, TargetClaims } from './claim-store.js';
 import { onDisk } from './disk-error.js';
 import { DamagedDocument, formatDocument, MAX_DOCUMENT_BYTES, parseTarget } from './documents.js';
 import { decodeFileName, encodeFileName } from './file-name.js';
 import { lockInstallation } from './installation-lock.js';
 import { documentName, isDocumentName, type Layout, type TargetLayout } from './layout.js';
+import { liveOwner } from './lock.js';
 import { nextIdOf } from './next-id.js';
 import { findOutput, returnOutputs, storeOutputs } from './outputs.js';
 import { namesIn, readRecord } from './read-file.js';
 import { damageOf, readInstallation } from './records.js';
 import { removeInstallation } from './remove.js';
-import { openRunFolder } from './run-folder.js';
+import { lookIntoRun, openRunFolder } from './run-folder.js';
 import { checkVersion, ensureHome } from './schema-version.js';
 import type { StoreOptions } from './store-options.js';
 import type { Target } from './target.js';
@@ -42,14 +43,30 @@ export function targetClaims(
     list: () => access('read', () => listInstallations(own)),
     read: (installation) => access('read', () => readOne(own, installation)),
     lock: (installation, purpose) =>
-      write(() => lockInstallation(target, own, installation, purpose, { probe: options, clock: options.clock })),
+      write(() => lockInstallation(target, layout, installation, purpose, { probe: options, clock: options.clock })),
     nextId: (installation) => access('read', () => nextIdOf(own, installation, issued, options)),
     saveClaim: (claim) => write(() => saveClaim(target, own, claim)),
-    saveResult: (installation, result, outputs = []) => write(() => saveResult(own, installation, result, outputs)),
+    saveResult: (installation, result, outputs = [], { keep = false } = {}) =>
+      write(() => saveResult(own, installation, result, { outputs, keep })),
     output: (resultId, name) => access('read', () => findOutput(own, resultId, name)),
     remove: (installation) => access('remove', () => removeInstallation(own, layout, installation)),
     openRun: (runId) => write(() => openRunFolder(layout.run(runId))),
+    runLeft: (runId) => access('read', () => lookIntoRun(layout.run(runId))),
+    runsLeft: (runIds) => access('read', () => runsLeft(layout, runIds)),
+    owner: (installation) => access('read', () => ownerOf(own.lock(installation), options)),
   };
+}
+
+async function runsLeft(layout: Layout, runIds: readonly string[]): Promise<readonly string[]> {
+  const names = new Set(await namesIn(layout.runs));
+  return runIds.filter((id) => names.has(basename(layout.run(id))));
+}
+
+async function ownerOf(lock: string, probe: StoreOptions): Promise<LiveOwner | undefined> {
+  const owner = await liveOwner(lock, { probe });
+  if (owner === undefined) return undefined;
+  const { pid, host, purpose, since } = owner;
+  return { pid, host, purpose, since };
 }
 
 /** True where the installation has a claim, readable or not. Rejects with errno errors. */
@@ -131,7 +148,7 @@ async function saveResult(
   layout: TargetLayout,
   installation: string,
   result: Result,
-  outputs: readonly NewOutput[],
+  { outputs, keep }: { readonly outputs: readonly NewOutput[]; readonly keep: boolean },
 ): Promise<void> {
   const claims = await namesIn(layout.claims(installation));
   if (!claims.includes(documentName(result.claimId))) {
@@ -143,7 +160,7 @@ async function saveResult(
   const path = layout.result(result.claimId, result.id);
   if ((await readRecord(path)) !== undefined) throw alreadyThere('result', path);
   try {
-    await storeOutputs(layout, result.id, outputs);
+    await storeOutputs(layout, result.id, outputs, keep);
     await makeFolder(layout.results(result.claimId));
     await saveNew('result', path, result);
   } catch (error) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createFile, makeFolder, moveFile, replaceFile } from '../../src/claim/atomic-write.js';
+import { createFile, linkFile, makeFolder, replaceFile } from '../../src/claim/atomic-write.js';
 import { removeFolder, tempFolder } from './samples.js';
 
 describe('atomic writing', () => {
@@ -61,12 +61,26 @@ describe('atomic writing', () => {
     try {
       const bytes = Buffer.alloc(300_000, 'random\0');
       await writeFile(join(other, 'staged'), bytes, { mode: 0o644 });
-      await moveFile(join(other, 'staged'), join(folder, 'moved'));
+      await linkFile(join(other, 'staged'), join(folder, 'moved'), true);
+      assert.deepEqual(await readdir(other), ['staged']);
+      await linkFile(join(other, 'staged'), join(folder, 'moved'), false);
       assert.deepEqual(await readFile(join(folder, 'moved')), bytes);
       assert.equal((await stat(join(folder, 'moved'))).mode & 0o777, 0o600);
       assert.deepEqual([await readdir(other), await readdir(folder)], [[], ['moved']]);
     } finally {
       await removeFolder(other);
     }
+  });
+
+  it('gives a file a second name, 0600, in place of what had that, and never one of a link', async () => {
+    const [staged, kept] = [join(folder, 'staged'), join(folder, 'kept')];
+    await writeFile(staged, 'one', { mode: 0o644 });
+    await writeFile(kept, 'in the way');
+    await linkFile(staged, kept, false);
+    await linkFile(staged, kept, false);
+    assert.deepEqual([await readFile(kept, 'utf8'), await readFile(staged, 'utf8')], ['one', 'one']);
+    assert.deepEqual([(await stat(kept)).ino, (await stat(kept)).mode & 0o777], [(await stat(staged)).ino, 0o600]);
+    await symlink(staged, join(folder, 'link'));
+    await assert.rejects(linkFile(join(folder, 'link'), kept, false), { code: 'ELOOP' });
   });
 });
