@@ -65,6 +65,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors.ts',
     '@kubernetes/client-node:types',
     'js-yaml',
+    'ws',
   ],
   'driver/sandbox': [
     'driver',

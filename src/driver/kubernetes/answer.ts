@@ -16,7 +16,7 @@ const ERROR_BODY_BYTES = 256 * 1024;
  * The whole body, at most `limit` bytes. The signal destroys the socket and rejects with its reason.
  * A larger one is cut off, or rejects with what `onTooLarge` makes; one that breaks off rejects with the socket's error.
  */
-async function readBody(
+export async function readBody(
   response: http.IncomingMessage,
   limit: number,
   signal: AbortSignal,
