@@ -32,3 +32,13 @@ export function durationText(ms: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m${pad(seconds % 60)}s`;
   return `${Math.floor(seconds / 3600)}h${pad(Math.floor((seconds % 3600) / 60))}m`;
 }
+
+/** For people, where a second more or less says nothing: `9s`, `10m`, `1h05m`. */
+export function spanText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes}m`;
+  const rest = minutes % 60;
+  return `${Math.floor(minutes / 60)}h${rest === 0 ? '' : `${String(rest).padStart(2, '0')}m`}`;
+}

@@ -20,6 +20,8 @@ export function audienceOf(env: Surroundings['env']): Audience {
 /** Makes a stream of raw bytes safe to show. Bounded memory: a few characters are held back between chunks. */
 export interface LogGuard {
   push(chunk: Uint8Array): string;
+  /** A line of ours has ended the log's open line on the screen: what comes next stands at the start of a line. */
+  brokeLine(): void;
   /** What was held back. */
   end(): string;
 }
@@ -34,6 +36,7 @@ export function logGuard(audience: Audience): LogGuard {
   };
   return {
     push: (chunk) => pass(decoder.decode(chunk, { stream: true }), false),
+    brokeLine: () => starts?.brokeLine(),
     end: () => pass(decoder.decode(), true),
   };
 }
@@ -99,6 +102,10 @@ class LineStarts {
   private atStart = true;
 
   constructor(private readonly audience: Audience) {}
+
+  brokeLine(): void {
+    this.atStart = true;
+  }
 
   push(chunk: string, last: boolean): string {
     let text = this.held + chunk;

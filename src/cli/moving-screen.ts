@@ -2,12 +2,16 @@ import type { Ora } from 'ora';
 import type { Progress } from '../driver/driver.js';
 import { durationText } from './durations.js';
 import { logGuard, safeText } from './log-guard.js';
-import { progressText } from './progress-text.js';
+import { ProgressText } from './progress-text.js';
 import type { RunScreen, ScreenOptions } from './run-screen.js';
 import { write } from './write.js';
 
 /** A line longer than this is broken, so that a log without newlines cannot fill the memory. */
 const LONGEST_LINE = 16 * 1024;
+/** How often the line moves at most: bytes are told of many times a second. */
+const MOVE_MS = 100;
+/** What the spinner takes of a line, and a column that stays free: a full line wraps on some terminals. */
+const SPINNER_COLUMNS = 3;
 
 /** One line that moves, and the bundle's log above it, line by line. */
 export class MovingScreen implements RunScreen {
@@ -16,7 +20,9 @@ export class MovingScreen implements RunScreen {
   private readonly ready: Promise<void>;
   private spinner: Ora | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private readonly text = new ProgressText();
   private current: Progress | undefined;
+  private lastDrawn = 0;
   private line = '';
   private over = false;
 
@@ -42,8 +48,14 @@ export class MovingScreen implements RunScreen {
   }
 
   progress(progress: Progress): void {
+    const now = this.options.clock.now();
+    const { phase, detail } = this.current ?? {};
     this.current = progress;
-    this.draw();
+    this.text.note(progress, now);
+    const held = this.text.held(now);
+    if (held !== undefined) this.say(held);
+    const isNews = progress.phase !== phase || progress.detail !== detail;
+    if (isNews || Math.abs(now - this.lastDrawn) >= MOVE_MS) this.draw();
   }
 
   async aside<T>(talk: () => Promise<T>): Promise<T> {
@@ -81,13 +93,22 @@ export class MovingScreen implements RunScreen {
 
   private draw(): void {
     if (this.spinner === undefined) return;
-    const what = this.current === undefined ? '' : `: ${progressText(this.current)}`;
-    const elapsed = durationText(this.options.clock.now() - this.started).replace(/\.\d(?=s$)/, '');
-    this.spinner.text = `${this.options.title}${what} (${elapsed})`;
+    const { clock, title, surroundings } = this.options;
+    this.lastDrawn = clock.now();
+    const what = this.text.text(this.lastDrawn);
+    const elapsed = durationText(this.lastDrawn - this.started).replace(/\.\d(?=s$)/, '');
+    const room = (surroundings.stderr.columns ?? 80) - SPINNER_COLUMNS - ` (${elapsed})`.length;
+    this.spinner.text = `${shortened(`${title}${what === undefined ? '' : `: ${what}`}`, room)} (${elapsed})`;
   }
 
   private async write(text: string): Promise<void> {
     // ora watches the stream: it takes its line away for a write and draws it again below.
     if (text !== '') await write(this.options.surroundings.stderr, text).catch(() => {});
   }
+}
+
+/** One line, whatever it says: a name that wraps would move the log above it. Wide characters count as one column. */
+function shortened(text: string, columns: number): string {
+  const characters = [...text];
+  return characters.length <= columns ? text : `${characters.slice(0, Math.max(0, columns - 1)).join('')}…`;
 }

@@ -2,16 +2,22 @@ import { randomBytes } from 'node:crypto';
 import type { Progress } from '../driver/driver.js';
 import { durationText } from './durations.js';
 import { audienceOf, logGuard, safeText, type LogGuard } from './log-guard.js';
-import { progressText } from './progress-text.js';
+import { ProgressText } from './progress-text.js';
 import type { RunScreen, ScreenOptions } from './run-screen.js';
 import { isGithubActions } from './surroundings.js';
 import { write } from './write.js';
 
 const SILENCE_MS = 60_000;
+/** While outputs arrive. */
+const TRANSFER_MS = 10_000;
+/** How long a line of progress waits for the end of a line of the bundle's log. */
+const LINE_END_MS = 10_000;
 
 /**
- * Plain lines for CI and pipes: no spinner, no control characters, and a sign of life after each minute of silence
- * (CI systems end a job that says nothing).
+ * Plain lines for CI and pipes: no spinner, no control characters, a line every ten seconds while outputs arrive, and a
+ * sign of life after each minute of silence (CI systems end a job that says nothing).
+ *
+ * A line of ours always begins on a line of its own, and one that can wait does not break a line of the bundle's log.
  *
  * In GitHub Actions the bundle's log stands between `::stop-commands::<random>` and its end, so that no line of it is
  * obeyed; begin, log and end go to one stream, because the runner reads stdout and stderr apart.
@@ -21,8 +27,12 @@ export class PlainScreen implements RunScreen {
   private readonly guard: LogGuard;
   private readonly ended = new AbortController();
   private readonly token: string | undefined;
+  private readonly text = new ProgressText();
   private lastOutput: number;
-  private phase: Progress | undefined;
+  private last: Progress | undefined;
+  private lastTransferLine = 0;
+  /** Lines of progress that wait for the end of the bundle's line. */
+  private waiting: string[] = [];
   private midLine = false;
   private wrapping = false;
 
@@ -35,8 +45,11 @@ export class PlainScreen implements RunScreen {
   }
 
   say(line: string): void {
-    const text = safeText(line, audienceOf(this.options.surroundings.env));
-    void this.write(`${this.midLine ? '\n' : ''}${text}\n`);
+    const waiting = this.waiting.splice(0);
+    const lines = [...waiting, line].map((one) => `${safeText(one, audienceOf(this.options.surroundings.env))}\n`);
+    const broken = this.midLine ? '\n' : '';
+    if (broken !== '') this.guard.brokeLine();
+    void this.write(broken + lines.join(''));
   }
 
   async log(chunk: Uint8Array): Promise<void> {
@@ -44,15 +57,28 @@ export class PlainScreen implements RunScreen {
     if (text === '') return;
     const begin = this.token !== undefined && !this.wrapping ? `::stop-commands::${this.token}\n` : '';
     this.wrapping = this.token !== undefined;
-    await this.write(begin + text);
+    const lineEnd = text.lastIndexOf('\n') + 1;
+    if (this.waiting.length === 0 || lineEnd === 0) return await this.write(begin + text);
+    await this.write(begin + text.slice(0, lineEnd));
+    this.flush();
+    await this.write(text.slice(lineEnd));
   }
 
   progress(progress: Progress): void {
-    const { phase, detail } = progress;
-    // How much has come is for a line that moves; a detail that is over is no news.
-    const changed = this.phase?.phase !== phase || (detail !== undefined && this.phase.detail !== detail);
-    this.phase = progress;
-    if (changed) this.say(`${this.options.title}: ${progressText(progress)}`);
+    const now = this.options.clock.now();
+    const { last } = this;
+    const { phase, detail, receivedBytes } = progress;
+    this.last = progress;
+    this.text.note(progress, now);
+    // A detail that is over is no news.
+    const changed = last?.phase !== phase || (detail !== undefined && last.detail !== detail);
+    const arriving = receivedBytes !== last?.receivedBytes && now - this.lastTransferLine >= TRANSFER_MS;
+    if (changed || arriving) {
+      this.lastTransferLine = now;
+      this.sayBetweenLines(`${this.options.title}: ${this.text.text(now)}`);
+    }
+    const held = this.text.held(now);
+    if (held !== undefined) this.sayBetweenLines(held);
   }
 
   aside<T>(talk: () => Promise<T>): Promise<T> {
@@ -64,7 +90,24 @@ export class PlainScreen implements RunScreen {
     this.ended.abort();
     const rest = this.guard.end();
     const open = rest === '' ? this.midLine : !rest.endsWith('\n');
-    await this.write(`${rest}${open ? '\n' : ''}${this.wrapping ? `::${this.token}::\n` : ''}`);
+    await this.write(`${rest}${open ? '\n' : ''}`);
+    this.flush();
+    if (this.wrapping) await this.write(`::${this.token}::\n`);
+  }
+
+  private sayBetweenLines(line: string): void {
+    this.waiting.push(line);
+    if (!this.midLine) return this.flush();
+    if (this.waiting.length > 1) return;
+    void this.options.clock.sleep(LINE_END_MS, this.ended.signal).then(
+      () => this.flush(),
+      () => undefined,
+    );
+  }
+
+  private flush(): void {
+    const line = this.waiting.pop();
+    if (line !== undefined) this.say(line);
   }
 
   private async breakSilence(): Promise<void> {
@@ -73,7 +116,7 @@ export class PlainScreen implements RunScreen {
       while (!this.ended.signal.aborted) {
         await clock.sleep(Math.max(1, this.lastOutput + SILENCE_MS - clock.now()), this.ended.signal);
         if (clock.now() - this.lastOutput < SILENCE_MS) continue;
-        const what = this.phase === undefined ? 'still going on' : progressText(this.phase);
+        const what = this.text.text(clock.now()) ?? 'still going on';
         this.say(`${title}: ${what} (${durationText(clock.now() - this.started)})`);
       }
     } catch {

@@ -26,3 +26,9 @@ export function millisecondsBetween(from: string | undefined, to: string | undef
   const span = from === undefined || to === undefined ? NaN : new Date(to).getTime() - new Date(from).getTime();
   return Number.isNaN(span) ? undefined : Math.max(0, span);
 }
+
+/** `14:05:10`, on the clock of this machine. */
+export function clockText(ms: number): string {
+  const at = new Date(ms);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map((n) => String(n).padStart(2, '0')).join(':');
+}

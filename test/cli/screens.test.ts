@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { runScreen, type RunScreen } from '../../src/cli/run-screen.js';
+import type { Progress } from '../../src/driver/driver.js';
 import { isInteractive, type Screen } from '../../src/cli/surroundings.js';
 import { ManualClock } from '../helpers/manual-clock.js';
 
@@ -37,7 +38,7 @@ describe('the screen of a run', () => {
     await screen.end();
     assert.equal(
       text(),
-      'install app: waiting to start, pulling image a\nhalf a li\ninstall app: collecting outputs, 1 KiB of 2 KiB received\n',
+      'install app: waiting to start, pulling image a\nhalf a li\ninstall app: collecting outputs, 1 KiB of 2 KiB (50%)\n',
     );
   });
 
@@ -51,6 +52,100 @@ describe('the screen of a run', () => {
     await turn();
     await screen.end();
     assert.equal(text(), 'install app: running\ninstall app: running (1m00s)\ninstall app: running (2m00s)\n');
+  });
+
+  const MIB = 1024 ** 2;
+  const collecting = (mib: number, more: Partial<Progress> = {}): Progress => {
+    return { phase: 'collecting', receivedBytes: mib * MIB, totalBytes: 100 * MIB, output: 'state.tar', ...more };
+  };
+
+  it('says a line every ten seconds while outputs arrive, and after a minute where none does', async () => {
+    const { screen, clock, text } = plain({ CI: 'true' });
+    const passes = async (seconds: number): Promise<void> => {
+      void clock.sleep(seconds * 1000);
+      await clock.elapse(seconds * 1000);
+    };
+    for (let mib = 0; mib <= 24; mib++) {
+      screen.progress(collecting(mib));
+      await passes(1);
+    }
+    const lines = text().split('\n');
+    assert.deepEqual(lines, [
+      'install app: collecting outputs, 0 B of 100 MiB (0%), "state.tar"',
+      'install app: collecting outputs, 10 MiB of 100 MiB (10%), 1 MiB/s, 90s left, "state.tar"',
+      'install app: collecting outputs, 20 MiB of 100 MiB (20%), 1 MiB/s, 80s left, "state.tar"',
+      '',
+    ]);
+    await passes(30);
+    assert.equal(text(), '');
+    await clock.elapse(60_000);
+    await turn();
+    assert.match(text(), /^install app: collecting outputs, 24 MiB of 100 MiB \(24%\), nothing for \d+[sm], "state/);
+    await screen.end();
+  });
+
+  it('says until when outputs can be fetched, once', async () => {
+    const { screen, clock, text } = plain({});
+    const heldUntil = clock.now() + 600_000;
+    screen.progress(collecting(1));
+    screen.progress(collecting(2, { heldUntil }));
+    screen.progress(collecting(3, { heldUntil }));
+    await screen.end();
+    assert.match(text(), /^install app: [^\n]*\noutputs can be fetched until \d\d:\d\d:00 \(10m\)\n$/);
+  });
+
+  it('lets a line of progress wait for the end of a line of the log, at most ten seconds', async () => {
+    const { screen, clock, text } = plain({});
+    await screen.log(Buffer.from('one\ntw'));
+    screen.progress({ phase: 'running' });
+    assert.equal(text(), 'one\ntw');
+    await screen.log(Buffer.from('o\nth'));
+    assert.equal(text(), 'o\ninstall app: running\nth');
+    screen.progress(collecting(0, { heldUntil: clock.now() + 600_000 }));
+    screen.progress({ phase: 'cleaning-up' });
+    assert.equal(text(), '');
+    await clock.elapse(10_000);
+    await turn();
+    assert.match(text(), /^\ninstall app: collecting.*\noutputs can be .*\ninstall app: cleaning up\n$/);
+    await screen.log(Buffer.from('ree'));
+    screen.say('warning: at once');
+    screen.progress({ phase: 'running' });
+    await screen.end();
+    assert.equal(text(), 'ree\nwarning: at once\ninstall app: running\n');
+  });
+
+  for (const [env, marker, shown] of [
+    [{ CI: 'true' }, '##teamcity[x', ' ##teamcity[x'],
+    [{ CI: 'true' }, '::error::x', ' ::error::x'],
+    [{ TF_BUILD: 'True' }, '::error::x', ': :error::x'],
+  ] as const) {
+    it(`guards ${marker} where a line of ours has ended the log's line before it (${Object.keys(env).join()})`, async () => {
+      for (let cut = 0; cut <= 3; cut++) {
+        const { screen, text } = plain(env);
+        await screen.log(Buffer.from(`open${marker.slice(0, cut)}`));
+        screen.say('ours');
+        await screen.log(Buffer.from(`${marker.slice(cut)}\n`));
+        await screen.end();
+        const after = text().split('ours\n')[1] ?? '';
+        assert.ok(after === `${shown}\n` || !/^\s*(?:::|##)/.test(after), JSON.stringify([cut, after]));
+      }
+    });
+  }
+
+  it('keeps its moving line on one line, and shows no byte of a name that would move it', async () => {
+    const stderr = new Terminal(60);
+    const surroundings = { env: {}, cwd: '/', stdin: new PassThrough(), stdout: new PassThrough(), stderr };
+    const screen = runScreen({ surroundings, clock: new ManualClock(0), quiet: false, title: 'install app' });
+    await screen.log(Buffer.from('\n'));
+    screen.progress(collecting(1, { output: `\u001b[2J\r\n${'x'.repeat(500)}`, heldUntil: 0 }));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await screen.end();
+    const { text } = stderr;
+    assert.match(text, /outputs can be fetched until/);
+    assert.doesNotMatch(text, /\u001b\[2J|\r/);
+    const drawn = text.match(/install app: collecting[^\u001b]*/g) ?? [];
+    assert.ok(drawn.length > 0, text);
+    for (const line of drawn) assert.ok(line.length <= 58 && /… \(0s\)$/.test(line), line);
   });
 
   it('ends an open line and the wrapping of the log in GitHub Actions', async () => {
