@@ -1,4 +1,5 @@
-import { IncomingFile } from './incoming-file.js';
+import { entryText } from './grammar.js';
+import { IncomingFile, type FileRange } from './incoming-file.js';
 import type { Manifest } from './manifest.js';
 import type { PartFiles } from './part-files.js';
 import { problemOf, type OutputLimits, type Problem } from './problem.js';
@@ -9,17 +10,23 @@ export class Announced {
   readonly #files = new Map<number, IncomingFile>();
   readonly #problems = new Map<number, Problem>();
 
-  /** The limits are applied here, before a byte is stored. */
-  constructor(manifest: Manifest, limits: OutputLimits) {
+  /** The limits are applied here, before a byte is stored. Files that stand in `earlier` to the letter go on as they are. */
+  constructor(manifest: Manifest, limits: OutputLimits, parts: PartFiles, earlier?: Announced) {
     this.manifest = manifest;
     let before = 0;
     for (const entry of manifest.entries) {
       const problem = problemOf(entry, limits, before);
       if (problem) this.#problems.set(entry.index, problem);
-      if (problem || entry.kind !== 'file') continue;
+      if (problem || (entry.kind !== 'file' && entry.kind !== 'sealed')) continue;
       before += entry.size;
-      this.#files.set(entry.index, new IncomingFile(entry));
+      const known = earlier?.file(entry.index);
+      const isSame = known !== undefined && entryText(known.entry) === entryText(entry);
+      this.#files.set(entry.index, isSame ? known : new IncomingFile(entry, parts));
     }
+  }
+
+  get files(): Iterable<IncomingFile> {
+    return this.#files.values();
   }
 
   file(index: number): IncomingFile | undefined {
@@ -31,7 +38,7 @@ export class Announced {
   }
 
   get complete(): boolean {
-    return [...this.#files.values()].every((file) => file.path !== undefined);
+    return [...this.#files.values()].every((file) => file.isWhole);
   }
 
   /** Bytes on disk. */
@@ -44,13 +51,12 @@ export class Announced {
     return [...this.#files.values()].reduce((sum, file) => sum + file.entry.size, 0);
   }
 
-  /** Makes the files that have no block to wait for. Rejects as PartFiles does. */
-  async settleEmpty(parts: PartFiles): Promise<void> {
-    for (const file of this.#files.values()) if (file.entry.size === 0) await file.settleEmpty(parts);
+  /** In order of the manifest. */
+  missing(): readonly FileRange[] {
+    return [...this.#files.values()].flatMap((file) => file.missing());
   }
 
-  /** Removes every unfinished file. Rejects as PartFiles does. */
-  async discard(parts: PartFiles): Promise<void> {
-    for (const index of this.#files.keys()) await parts.remove(index);
+  doubtful(): readonly FileRange[] {
+    return [...this.#files.values()].flatMap((file) => file.doubtful());
   }
 }

@@ -1,9 +1,9 @@
-import { Announced } from './announced.js';
-import { FrameDecoder } from './decoder.js';
-import type { BlockHeader, FaultKind, Frame } from './grammar.js';
-import { ManifestReader, type Manifest } from './manifest.js';
-import { OpenBlock } from './open-block.js';
-import { PartFiles } from './part-files.js';
+import { Arrivals } from './arrivals.js';
+import type { FaultKind } from './grammar.js';
+import type { FileRange } from './incoming-file.js';
+import { Intake } from './intake.js';
+import { LogIntake } from './log-intake.js';
+import type { Manifest } from './manifest.js';
 import { changed, lost, type OutputLimits, type Problem } from './problem.js';
 
 export interface AssemblerOptions {
@@ -13,7 +13,10 @@ export interface AssemblerOptions {
   readonly wanted: number;
   /** An existing folder that belongs to this run alone. Files are made in it with O_EXCL and mode 0600. */
   readonly staging: string;
+  /** Those that the sidecar applies (`limitsOf`). */
   readonly limits: OutputLimits;
+  /** Bytes that the file system of `staging` can take; asked once the manifest tells what is to come. */
+  readonly freeBytes?: () => Promise<number>;
 }
 
 /** A file that has arrived whole: its sha256 is the manifest's. */
@@ -36,182 +39,170 @@ export interface Assembly {
   readonly noise: number;
 }
 
+const SALT = /^[0-9a-f]{64}$/;
+
 /**
- * The log of an `outputs` sidecar in, proven files out: nothing counts but what the manifest announced and what its
- * sha256 proves. Takes any bytes, any number of times, from any number of connections one after the other; what is
- * damaged is dropped and may come again. Holds one block (1 MiB) and one line in memory.
+ * The log of an `outputs` sidecar in, and what comes by exec; proven files out: nothing counts but what the manifest
+ * announced and what its sha256 proves. Takes any bytes of the log, any number of times, from any number of connections one
+ * after the other; what is damaged is dropped and may come again. Holds one block (1 MiB) and one line in memory.
+ *
+ * All that has arrived is in `staging` at any moment: a later process that opens the same folder goes on from there.
  */
 export class Assembler {
   readonly #options: AssemblerOptions;
-  readonly #decoder: FrameDecoder;
-  readonly #parts: PartFiles;
-  readonly #reader: ManifestReader;
-  #announced: Announced | undefined;
-  #contradiction = false;
-  #open: OpenBlock | undefined;
-  #mainEnded = false;
-  #fault: { readonly what: FaultKind; readonly detail: string } | undefined;
-  #unusable = 0;
-  #busy = false;
+  readonly #arrivals: Arrivals;
+  readonly #log: LogIntake;
 
-  /** Throws RangeError for a run id that cannot stand in a line. */
+  /** For a folder that nobody has used: `open` takes up what is there. Throws RangeError for a run id that cannot stand in a line. */
   constructor(options: AssemblerOptions) {
     this.#options = options;
-    this.#decoder = new FrameDecoder(options.runId);
-    this.#parts = new PartFiles(options.staging);
-    this.#reader = new ManifestReader(options.wanted);
+    this.#arrivals = new Arrivals(options);
+    this.#log = new LogIntake(options.runId, options.wanted, this.#arrivals);
+  }
+
+  /**
+   * Goes on from what is in the staging folder of the same run; files that are there are read once, to prove them.
+   * Rejects with CnabError `unavailable` when the disk fails.
+   */
+  static async open(options: AssemblerOptions): Promise<Assembler> {
+    const assembler = new Assembler(options);
+    await assembler.#arrivals.load();
+    return assembler;
   }
 
   /** The sidecar knows that the invocation has ended. */
   get mainEnded(): boolean {
-    return this.#mainEnded;
+    return this.#log.mainEnded || this.manifest !== undefined;
+  }
+
+  /** What was announced, once it is proven. */
+  get manifest(): Manifest | undefined {
+    return this.#arrivals.announced?.manifest;
   }
 
   /** The manifest is proven and so is every file that it announces within the limits: nothing more is to come. */
   get complete(): boolean {
-    return !this.#contradiction && this.#announced?.complete === true;
+    return !this.#arrivals.contradiction && this.#arrivals.announced?.complete === true;
+  }
+
+  /** The disk cannot take what is to come, so nothing of it is stored. Both in bytes. */
+  get shortage(): { readonly needed: number; readonly free: number } | undefined {
+    return this.#arrivals.shortage;
   }
 
   /** Why the sidecar gave up before the invocation started. `tool`: the shell image lacks the tool `detail`. */
   get fault(): { readonly what: FaultKind; readonly detail: string } | undefined {
-    return this.#fault;
+    return this.#log.fault;
   }
 
   /** Bytes of files on disk. */
   get receivedBytes(): number {
-    return this.#announced?.receivedBytes ?? 0;
+    return this.#arrivals.announced?.receivedBytes ?? 0;
   }
 
   /** Bytes that will be on disk when it is complete; undefined before the manifest. */
   get totalBytes(): number | undefined {
-    return this.#announced?.totalBytes;
+    return this.#arrivals.announced?.totalBytes;
+  }
+
+  /** Index of the file that was written to last. */
+  get arriving(): number | undefined {
+    return this.#arrivals.arriving;
+  }
+
+  /** True when nothing is outstanding for any of these: each is proven, or the manifest says that there is no file to come. */
+  whole(indices: readonly number[]): boolean {
+    const { announced } = this.#arrivals;
+    if (!announced || this.#arrivals.contradiction) return false;
+    return indices.every((index) => announced.file(index)?.isWhole ?? true);
+  }
+
+  /** What is to be had and not on disk, in blocks, in order of the manifest. Nothing where nothing may be stored. */
+  missing(): readonly FileRange[] {
+    return this.#arrivals.isOpen ? (this.#arrivals.announced?.missing() ?? []) : [];
   }
 
   /**
-   * Takes any part of the stream; resolves when what it completes is on disk. One call at a time.
+   * Ranges of files that are there, came by exec, and are not what the manifest says: compare `digestOf` with the pod's
+   * `digest`, and `drop` what differs. Where nothing differs the file has changed.
+   */
+  doubtful(): readonly FileRange[] {
+    return this.#arrivals.isOpen ? (this.#arrivals.announced?.doubtful() ?? []) : [];
+  }
+
+  /** sha256 of a range on disk, in hex; undefined for a file that is whole or was not announced. */
+  digestOf(range: FileRange): Promise<string | undefined> {
+    return this.#arrivals.digest(range);
+  }
+
+  /** Lets a range, which begins at a block, come again: it is `missing` from now on. */
+  drop(range: FileRange): Promise<void> {
+    return this.#arrivals.drop(range);
+  }
+
+  /** A file with a seal is there or announced, and the salt is needed to prove it: ask by exec, and tell `unseal`. */
+  get needsSalt(): boolean {
+    const { announced, salt } = this.#arrivals;
+    return (
+      salt === undefined &&
+      [...(announced?.files ?? [])].some(({ entry, isWhole }) => entry.kind === 'sealed' && !isWhole)
+    );
+  }
+
+  /** `text`: the pod's answer to `salt`. False: it is none. Rejects as `accept` does. */
+  async unseal(text: string): Promise<boolean> {
+    const salt = text.trimEnd();
+    if (!SALT.test(salt)) return false;
+    await this.#arrivals.unseal(salt);
+    return true;
+  }
+
+  /**
+   * For raw bytes of ranges that come one after the other by exec; log frames may arrive at the same time. Each range begins
+   * at a block and ends at one or at the file's end. Throws RangeError otherwise.
+   */
+  intake(...ranges: readonly FileRange[]): Intake {
+    return new Intake(ranges, (index, block, bytes) => this.#arrivals.store(index, block, bytes, false));
+  }
+
+  /** The same for bytes that are at hand. */
+  receive(index: number, offset: number, bytes: Uint8Array): Promise<void> {
+    return this.intake({ index, offset, length: bytes.length }).write(bytes);
+  }
+
+  /**
+   * Takes any part of the log; resolves when what it completes is on disk. One call at a time.
    * Rejects with CnabError `unavailable` when a file cannot be written.
    */
-  async accept(chunk: Uint8Array): Promise<void> {
-    if (this.#busy) throw new Error('accept was called before the last call had ended');
-    this.#busy = true;
-    try {
-      for (const frame of this.#decoder.push(chunk)) {
-        const waiting = this.#take(frame);
-        if (waiting) await waiting;
-      }
-    } finally {
-      this.#busy = false;
-    }
+  accept(chunk: Uint8Array): Promise<void> {
+    return this.#log.accept(chunk);
   }
 
   /** A new connection begins; it may repeat anything. Not while `accept` is under way. */
   restart(): void {
-    this.#decoder.restart();
+    this.#log.restart();
   }
 
-  /** Closes and removes what is not whole, and says what became of every wanted path. Call it once, at the end. */
+  /** Stores nothing any more, and says what became of every wanted path. What is not whole stays for a later process. */
   async finish(): Promise<Assembly> {
-    this.#open = undefined;
+    await this.#arrivals.close();
     const outputs: AssembledOutput[] = [];
     const problems: Problem[] = [];
     for (let index = 0; index < this.#options.wanted; index += 1) {
-      const file = this.#contradiction ? undefined : this.#announced?.file(index);
-      if (file?.path !== undefined) {
-        outputs.push({ index, file: file.path, size: file.entry.size, sha256: file.entry.sha256 });
-      } else {
-        problems.push(this.#problem(index));
-        await this.#parts.remove(index);
-      }
+      const file = this.#arrivals.contradiction ? undefined : this.#arrivals.announced?.file(index);
+      if (file?.sha256 === undefined) problems.push(this.#problem(index));
+      else outputs.push({ index, file: this.#arrivals.path(index), size: file.entry.size, sha256: file.sha256 });
     }
-    await this.#parts.close();
-    const noise = this.#decoder.noise + this.#unusable;
-    return { outputs, problems, manifestSeen: this.#announced !== undefined, noise };
+    return { outputs, problems, manifestSeen: this.manifest !== undefined, noise: this.#log.noise };
   }
 
   #problem(index: number): Problem {
-    if (this.#contradiction) return lost(index, 'is lost: the sidecar sent two manifests that contradict each other');
-    if (!this.#announced)
-      return lost(index, 'is lost: the sidecar sent no list of outputs, or it did not arrive whole');
-    const file = this.#announced.file(index);
-    if (!file) return this.#announced.problem(index) ?? lost(index, 'is lost');
-    return file.changed ? changed(index) : lost(index, `is lost: ${file.extent} arrived`);
-  }
-
-  /** Not async: a data line must not cost a promise. */
-  #take(frame: Frame): Promise<void> | undefined {
-    switch (frame.type) {
-      case 'hello':
-        if (frame.count !== this.#options.wanted) this.#unusable += 1;
-        // What an earlier start had to complain of is over.
-        this.#fault = undefined;
-        return undefined;
-      case 'beat':
-      case 'end':
-        return undefined;
-      case 'ended':
-        this.#mainEnded = true;
-        return undefined;
-      case 'entry':
-        if (!this.#reader.add(frame.start, frame.entry)) this.#unusable += 1;
-        return undefined;
-      case 'manifest':
-        return this.#takeManifest(this.#reader.close(frame.start, frame.count, frame.sha256));
-      case 'block':
-        this.#takeHeader(frame.start, frame.header);
-        return undefined;
-      case 'data':
-        return this.#takeData(frame);
-      case 'changed':
-        if (frame.start === this.#announced?.manifest.start) this.#announced.file(frame.index)?.markChanged();
-        return undefined;
-      case 'fault':
-        this.#fault = { what: frame.what, detail: frame.detail };
-        return undefined;
-    }
-  }
-
-  #takeManifest(manifest: Manifest | undefined): Promise<void> | undefined {
-    if (!manifest) {
-      this.#unusable += 1;
-      return undefined;
-    }
-    const known = this.#announced?.manifest;
-    if (known && manifest.start <= known.start) {
-      // A sidecar sends one manifest in its life, perhaps several times. Two of them prove nothing any more.
-      if (manifest.start === known.start && manifest.sha256 !== known.sha256) this.#contradiction = true;
-      return undefined;
-    }
-    return this.#begin(manifest);
-  }
-
-  /** A restarted sidecar looks at the files anew, so what it says replaces what the one before it said. */
-  async #begin(manifest: Manifest): Promise<void> {
-    await this.#announced?.discard(this.#parts);
-    this.#open = undefined;
-    this.#contradiction = false;
-    this.#announced = new Announced(manifest, this.#options.limits);
-    await this.#announced.settleEmpty(this.#parts);
-  }
-
-  #takeHeader(start: number, header: BlockHeader): void {
-    // A header always begins anew, also the same one: what came after the last one may be damaged.
-    if (this.#open) this.#unusable += 1;
-    const file = start === this.#announced?.manifest.start ? this.#announced.file(header.index) : undefined;
-    this.#open = file?.needs(header) && !this.#contradiction ? new OpenBlock(start, header) : undefined;
-  }
-
-  #takeData(frame: Frame & { readonly type: 'data' }): Promise<void> | undefined {
-    const open = this.#open;
-    if (!open || frame.start !== open.start || frame.index !== open.header.index || frame.block !== open.header.block) {
-      return undefined;
-    }
-    const progress = open.take(frame.line, frame.payload);
-    if (progress === 'more') return undefined;
-    this.#open = undefined;
-    const bytes = progress === 'whole' ? open.proven() : undefined;
-    const file = this.#announced?.file(open.header.index);
-    if (bytes && file) return file.store(open.header, bytes, this.#parts);
-    this.#unusable += 1;
-    return undefined;
+    const { announced, contradiction, shortage } = this.#arrivals;
+    if (contradiction) return lost(index, 'is lost: the sidecar sent two manifests that contradict each other');
+    if (!announced) return lost(index, 'is lost: the sidecar sent no list of outputs, or it did not arrive whole');
+    const file = announced.file(index);
+    if (!file) return announced.problem(index) ?? lost(index, 'is lost');
+    if (file.changed) return changed(index);
+    return lost(index, shortage ? 'is lost: there is no room for it' : `is lost: ${file.extent} arrived`);
   }
 }

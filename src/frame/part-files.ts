@@ -1,91 +1,175 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CnabError, messageOf } from '../errors.js';
+import { BLOCK_BYTES, blocksOf } from './grammar.js';
 
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const REOPEN = constants.O_RDWR | constants.O_NOFOLLOW;
-const READ_BYTES = 1_048_576;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
+/** One for the log, one for exec: both send one file after the other. */
+const MOST_OPEN = 2;
+
+/** A file in the making. `marks` is absent for a file of one block: it is there as a whole or not at all. */
+interface OpenPart {
+  readonly data: FileHandle;
+  readonly marks: FileHandle | undefined;
+}
 
 /**
- * Files in the making: `<index>.part` while they grow, `<index>` when they are whole. One is open at a time,
- * since a sidecar sends one after the other. Every method rejects with CnabError `unavailable` when the disk fails.
+ * Files in the making: `<index>.part` while they grow, `<index>` when they are whole, and `<index>.blocks` with one byte
+ * for each block that is in the part. A block's byte is written after the block, so that what is marked is there also when
+ * the process is killed; after a power failure it may not be, which the whole file's digest tells.
+ * One call at a time. Every method rejects with CnabError `unavailable` when the disk fails.
  */
 export class PartFiles {
   readonly #folder: string;
+  /** Parts of this process, or adopted: others are never written to. */
   readonly #made = new Set<number>();
-  #current: { index: number; handle: FileHandle } | undefined;
+  readonly #open = new Map<number, OpenPart>();
 
   /** `folder`: exists, and belongs to this run alone. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
+  /**
+   * What an earlier process left of a file of `size` bytes: all of it, as its length tells, or the marks of its blocks,
+   * to be written on. Removes what cannot be used.
+   */
+  adopt(index: number, size: number): Promise<'whole' | Uint8Array | undefined> {
+    return this.#guard(index, async () => {
+      if ((await lengthOf(this.#path(index, 'whole'))) === size) return 'whole';
+      const marks = await this.#marksOf(index, size);
+      if (marks !== undefined) this.#made.add(index);
+      else for (const kind of KINDS) await rm(this.#path(index, kind), { force: true });
+      return marks;
+    });
+  }
+
+  /** Removes all that an earlier process left, where nothing says what it was. */
+  async clear(): Promise<void> {
+    for (const name of await readdir(this.#folder)) {
+      if (OURS.test(name)) await rm(join(this.#folder, name), { force: true });
+    }
+  }
+
   /** Writes all of `bytes` at `position`; makes the file (0600) if need be, never through a link or over another file. */
-  write(index: number, bytes: Uint8Array, position: number): Promise<void> {
+  write(index: number, size: number, bytes: Uint8Array, position: number): Promise<void> {
     return this.#guard(index, async () => {
-      const handle = await this.#handle(index);
-      let done = 0;
-      while (done < bytes.length) {
-        const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-        done += bytesWritten;
+      const { data } = await this.#part(index, size);
+      await writeAll(data, bytes, position);
+    });
+  }
+
+  /** Notes what is to be known of a block that was written, or 0. */
+  mark(index: number, size: number, block: number, value: number): Promise<void> {
+    return this.#guard(index, async () => {
+      const { marks } = await this.#part(index, size);
+      if (marks) await writeAll(marks, Uint8Array.of(value), block);
+    });
+  }
+
+  /** sha256 of a range of the part, or of the whole file, as it is on disk; in hex. */
+  digest(index: number, kind: 'part' | 'whole', offset: number, length: number): Promise<string> {
+    return this.#guard(index, async () => {
+      const handle = await open(this.#path(index, kind), READ);
+      try {
+        const hash = createHash('sha256');
+        const buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+        for (let at = 0; at < length;) {
+          const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, length - at), offset + at);
+          if (bytesRead === 0) break;
+          hash.update(buffer.subarray(0, bytesRead));
+          at += bytesRead;
+        }
+        return hash.digest('hex');
+      } finally {
+        await handle.close();
       }
     });
   }
 
-  /** sha256 of the file as it is on disk, in hex. */
-  digest(index: number): Promise<string> {
+  /** Gives a whole part its final name. */
+  keep(index: number): Promise<void> {
     return this.#guard(index, async () => {
-      const handle = await this.#handle(index);
-      const hash = createHash('sha256');
-      const buffer = Buffer.allocUnsafe(READ_BYTES);
-      for (let position = 0; ;) {
-        const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
-        if (bytesRead === 0) return hash.digest('hex');
-        hash.update(buffer.subarray(0, bytesRead));
-        position += bytesRead;
-      }
-    });
-  }
-
-  /** Gives a whole file its final name, and returns its path. */
-  keep(index: number): Promise<string> {
-    return this.#guard(index, async () => {
-      await this.#handle(index);
-      await this.close();
-      const path = join(this.#folder, String(index));
-      await rename(this.#path(index), path);
+      await this.#shut(index);
+      await rename(this.#path(index, 'part'), this.#path(index, 'whole'));
+      await rm(this.#path(index, 'blocks'), { force: true });
       this.#made.delete(index);
-      return path;
     });
   }
 
   /** Removes an unfinished file; nothing happens if there is none. */
   remove(index: number): Promise<void> {
     return this.#guard(index, async () => {
-      if (this.#current?.index === index) await this.close();
-      if (this.#made.delete(index)) await rm(this.#path(index), { force: true });
+      await this.#shut(index);
+      if (!this.#made.delete(index)) return;
+      // The marks first: a part without them is nothing.
+      for (const kind of ['blocks', 'part'] as const) await rm(this.#path(index, kind), { force: true });
     });
   }
 
+  /** Removes a file that was whole. */
+  removeWhole(index: number): Promise<void> {
+    return this.#guard(index, () => rm(this.#path(index, 'whole'), { force: true }));
+  }
+
+  wholePath(index: number): string {
+    return this.#path(index, 'whole');
+  }
+
   async close(): Promise<void> {
-    const current = this.#current;
-    this.#current = undefined;
-    await current?.handle.close();
+    for (const index of [...this.#open.keys()]) await this.#shut(index);
   }
 
-  #path(index: number): string {
-    return join(this.#folder, `${index}.part`);
+  #path(index: number, kind: (typeof KINDS)[number]): string {
+    return join(this.#folder, kind === 'whole' ? String(index) : `${index}.${kind}`);
   }
 
-  async #handle(index: number): Promise<FileHandle> {
-    if (this.#current?.index === index) return this.#current.handle;
-    await this.close();
-    const handle = await open(this.#path(index), this.#made.has(index) ? REOPEN : CREATE, 0o600);
+  async #marksOf(index: number, size: number): Promise<Uint8Array | undefined> {
+    const length = await lengthOf(this.#path(index, 'part'));
+    if (length === undefined || (await lengthOf(this.#path(index, 'blocks'))) !== blocksOf(size)) return undefined;
+    const handle = await open(this.#path(index, 'blocks'), READ);
+    try {
+      const marks = new Uint8Array(await handle.readFile());
+      // A part that is shorter than its marks say has lost its end.
+      return marks.map((mark, block) => (Math.min((block + 1) * BLOCK_BYTES, size) <= length ? mark : 0));
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #part(index: number, size: number): Promise<OpenPart> {
+    const known = this.#open.get(index);
+    if (known) return known;
+    const [oldest] = this.#open.keys();
+    if (oldest !== undefined && this.#open.size >= MOST_OPEN) await this.#shut(oldest);
+    const flags = this.#made.has(index) ? REOPEN : CREATE;
+    const data = await open(this.#path(index, 'part'), flags, 0o600);
     this.#made.add(index);
-    this.#current = { index, handle };
-    return handle;
+    try {
+      const part = { data, marks: blocksOf(size) > 1 ? await this.#openMarks(index, size, flags) : undefined };
+      this.#open.set(index, part);
+      return part;
+    } catch (error) {
+      await data.close();
+      throw error;
+    }
+  }
+
+  async #openMarks(index: number, size: number, flags: number): Promise<FileHandle> {
+    const marks = await open(this.#path(index, 'blocks'), flags, 0o600);
+    if (flags === CREATE) await marks.truncate(blocksOf(size));
+    return marks;
+  }
+
+  async #shut(index: number): Promise<void> {
+    const part = this.#open.get(index);
+    this.#open.delete(index);
+    await part?.data.close();
+    await part?.marks?.close();
   }
 
   async #guard<T>(index: number, action: () => Promise<T>): Promise<T> {
@@ -97,5 +181,26 @@ export class PartFiles {
         suggestions: ['make room in that file system, or let another one hold it'],
       });
     }
+  }
+}
+
+const KINDS = ['whole', 'part', 'blocks'] as const;
+const OURS = /^[0-9]+(?:\.part|\.blocks)?$/;
+
+/** Bytes of a regular file; undefined for anything else. */
+async function lengthOf(path: string): Promise<number | undefined> {
+  try {
+    const stats = await lstat(path);
+    return stats.isFile() ? stats.size : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
   }
 }

@@ -88,7 +88,7 @@ describe('Assembler', () => {
         { index: 2, kind: 'lost', reason: 'is lost: 1 of 3 blocks arrived' },
         { index: 3, kind: 'lost', reason: 'is lost: 0 of 1 block arrived' },
       ]);
-      assert.deepEqual((await readdir(staging)).sort(), ['0', '1']);
+      assert.deepEqual((await readdir(staging)).sort(), ['0', '1', '2.blocks', '2.part', 'manifest']);
     }));
 
   it('takes up the stream after a cut in the middle of a line, whatever the next connection repeats', () =>
