@@ -6,6 +6,7 @@ import { build, transform } from 'esbuild';
 import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compiledSchemas } from './compiled-schemas.mjs';
 import { noticesOf } from './notices.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -34,6 +35,7 @@ const vendors = {
   'ajv-formats': `module.exports = require('./ajv.cjs').__formats;`,
   'js-yaml': `module.exports = require('js-yaml');`,
   'jsonc-parser': `export * from 'jsonc-parser';`,
+  ws: `export { WebSocket, WebSocketServer } from 'ws';`,
   // What Node gives an ES module as the default import of a CommonJS file is module.exports.
   ora: `module.exports = require('ora').default;`,
   '@kubernetes/client-node': `export { ${valuesOf('@kubernetes/client-node').join(', ')} } from '@kubernetes/client-node';`,
@@ -135,7 +137,7 @@ async function program() {
     outdir: lib,
     outExtension: { '.js': '.cjs' },
     chunkNames: 'part-[hash]',
-    plugins: [sandboxServer, apart, leanFramework],
+    plugins: [sandboxServer, compiledSchemas, apart, leanFramework],
     // Only asked for when the framework meets TypeScript, which lib/ has none of.
     external: ['typescript', 'ts-node', 'tsx'],
   });
