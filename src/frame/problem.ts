@@ -71,7 +71,7 @@ function overLimit(size: number, { maxOutputBytes, maxTotalBytes, advice }: Outp
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'] as const;
 
 /** `1.5 GiB`; whole numbers without a decimal. */
-function formatBytes(bytes: number): string {
+export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
   while (value >= 1024 && unit < UNITS.length - 1) {
