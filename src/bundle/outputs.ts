@@ -9,7 +9,7 @@ import { scanJson } from './json-scan.js';
 import { own } from './own.js';
 import { quoted } from './problem.js';
 import { TimeLimitError, type CheckTime } from './time-limit.js';
-import { loadValidators, type Check } from './validators.js';
+import { validatorsFor, type Check } from './validators.js';
 import { valueTime } from './values.js';
 
 export { definitionType } from './definition-type.js';
@@ -59,7 +59,7 @@ async function misfit(
   candidates: readonly Json[],
   time: CheckTime,
 ): Promise<string | undefined> {
-  const validators = await loadValidators();
+  const validators = await validatorsFor([definition]);
   let check: Check;
   try {
     check = time.spend(() => validators.compile(definition, { allErrors: false, encodings: false }));

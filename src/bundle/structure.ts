@@ -1,11 +1,11 @@
 import type { ErrorObject } from 'ajv';
 import type { Json } from './bundle.js';
-import { BUNDLE_FIELDS, BUNDLE_SCHEMA } from './bundle-schema.js';
+import { BUNDLE_FIELDS } from './bundle-schema.js';
 import { explain } from './explain.js';
 import { nearest } from './nearest.js';
+import { loadOwnSchemas } from './own-schemas.js';
 import { error, pathOf, quoted, type Finding } from './problem.js';
 import { subjectOf } from './subject.js';
-import type { Validators } from './validators.js';
 
 /** What the bundle's schema does not allow, and where the document is broken for it. */
 export interface Structure {
@@ -18,9 +18,10 @@ export interface Structure {
 /** Above this many values only the first problem is sought: a file of 16 MiB can hold millions, each kept in memory. */
 const MOST_VALUES = 100_000;
 
-export function checkStructure(document: Json, values: number, validators: Validators): Structure {
+export async function checkStructure(document: Json, values: number): Promise<Structure> {
   const allErrors = values <= MOST_VALUES;
-  const errors = validators.compileOwn(BUNDLE_SCHEMA, { allErrors })(document);
+  const { bundle } = await loadOwnSchemas({ allErrors });
+  const errors = bundle(document);
   return {
     findings: errors.filter((item) => !isEchoOfOldForm(item)).map(findingOf),
     broken: errors.map((item) => pathOf(item.instancePath)),

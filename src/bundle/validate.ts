@@ -3,12 +3,13 @@ import { decodeText } from './decode.js';
 import { checkDefinitions } from './definition-check.js';
 import type { ParsedDocument, TextProblem } from './document.js';
 import { parseJsonDocument } from './json-document.js';
+import { loadOwnSchemas } from './own-schemas.js';
 import { placesIn } from './places.js';
 import { error, pointerOf, type Finding, type Problem } from './problem.js';
 import { RULES } from './rules/index.js';
 import { checkStructure } from './structure.js';
 import { subjectOf } from './subject.js';
-import { loadValidators } from './validators.js';
+import { validatorsFor } from './validators.js';
 import { viewOf, type BundleView } from './view.js';
 import { isYamlName, parseYamlDocument } from './yaml-document.js';
 
@@ -63,15 +64,18 @@ async function findProblems(parsed: ParsedDocument & { kind: 'parsed' }, origin:
 }
 
 async function checkDocument(document: Json, values: number): Promise<readonly Finding[]> {
-  const validators = await loadValidators();
   if (!isObject(document)) return [error([], 'a bundle is a JSON object: it begins with "{"')];
-  const { findings, broken, complete } = checkStructure(document, values, validators);
+  const { findings, broken, complete } = await checkStructure(document, values);
   if (!complete)
     return findings.map((finding) => ({
       ...finding,
       message: `${finding.message}; the document is too large to look for more`,
     }));
   const view = viewOf(document, broken);
+  const validators = {
+    ...(await loadOwnSchemas({ allErrors: true })),
+    ...(await validatorsFor(view.definitions.map(([, definition]) => definition))),
+  };
   return [
     ...findings,
     ...RULES.flatMap((rule) => rule(view)),

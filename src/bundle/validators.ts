@@ -1,8 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Definition, Json } from './bundle.js';
 import { isBase64Text } from './base64.js';
+import { isPlain, plainErrors } from './plain-definition.js';
 
-/** ajv and its formats; 60 ms of loading, so only what checks a value asks for them. */
 export interface Validators {
   /**
    * Compiles a definition of a bundle with a validator of its own: several definitions of one bundle may carry the same
@@ -11,10 +11,6 @@ export interface Validators {
    * @throws Error when it cannot be compiled: a `$ref` to elsewhere (nothing is ever fetched), a broken pattern.
    */
   readonly compile: (definition: Definition, options: CompileOptions) => Check;
-  /** Checks a definition against the meta-schema of draft 7. */
-  readonly draft7: Check;
-  /** Compiles a schema of this project; all errors. */
-  readonly compileOwn: (schema: object, options: { readonly allErrors: boolean }) => Check;
 }
 
 export interface CompileOptions {
@@ -26,31 +22,40 @@ export interface CompileOptions {
 /** The errors of a value; empty when it fits. */
 export type Check = (value: unknown) => readonly ErrorObject[];
 
-export async function loadValidators(): Promise<Validators> {
+/** Of every ajv that this project makes. */
+export const AJV_OPTIONS = {
+  // Formats and keywords that a validator does not know are annotations (the spec's own example has `idn-email`).
+  strict: false,
+  logger: false,
+  verbose: true,
+  // `required: ["toString"]` is not met by what every JavaScript object inherits.
+  ownProperties: true,
+  validateSchema: false,
+} as const;
+
+/** Validators for these definitions; ajv and its formats take 40 ms of loading, so only where one asks for more than a type. */
+export async function validatorsFor(definitions: readonly Definition[]): Promise<Validators> {
+  const ajv = definitions.every(isPlain) ? undefined : await loadAjv();
+  return {
+    compile: (definition, options) => {
+      if (isPlain(definition)) return (value) => plainErrors(definition, value);
+      if (ajv === undefined) throw new Error('a validator for a definition that was not named before');
+      return ajv.compile(definition, options);
+    },
+  };
+}
+
+/** ajv for every definition, plain or not. */
+export async function loadAjv(): Promise<Validators> {
   const [{ Ajv }, formats] = await Promise.all([import('ajv'), import('ajv-formats')]);
   const addFormats = callable(formats);
-  const common = {
-    // Formats and keywords that a validator does not know are annotations (the spec's own example has `idn-email`).
-    strict: false,
-    logger: false,
-    verbose: true,
-    // `required: ["toString"]` is not met by what every JavaScript object inherits.
-    ownProperties: true,
-  } as const;
-  let draft7: Check | undefined;
   return {
     compile: (definition, { allErrors, encodings }) => {
       const schema = plainDraft7(definition);
       // Without the meta-schema a new validator costs 0.2 ms instead of 5.
       const meta = mentionsMetaSchema(schema);
-      const ajv = new Ajv({
-        ...common,
-        allErrors,
-        meta,
-        validateSchema: false,
-        // ECMA-262 patterns without the u flag, as the spec has them: `^\_a` is legal.
-        unicodeRegExp: false,
-      });
+      // ECMA-262 patterns without the u flag, as the spec has them: `^\_a` is legal.
+      const ajv = new Ajv({ ...AJV_OPTIONS, allErrors, meta, unicodeRegExp: false });
       addFormats(ajv, { keywords: false });
       // An unknown keyword since draft 6; ajv would refuse it.
       ajv.removeKeyword('id');
@@ -60,12 +65,6 @@ export async function loadValidators(): Promise<Validators> {
       }
       return checkOf(ajv.compile(schema as object | boolean));
     },
-    // 5 ms, and whoever checks a value does without.
-    get draft7() {
-      return (draft7 ??= checkOf(new Ajv({ ...common, allErrors: true }).getSchema(DRAFT_7) as ValidateFunction));
-    },
-    compileOwn: (schema, { allErrors }) =>
-      checkOf(new Ajv({ ...common, allErrors, meta: false, validateSchema: false }).compile(schema)),
   };
 }
 
@@ -78,7 +77,7 @@ function callable(module: unknown): (ajv: object, options: { readonly keywords: 
 
 export const DRAFT_7 = 'http://json-schema.org/draft-07/schema#';
 
-function checkOf(validate: ValidateFunction): Check {
+export function checkOf(validate: ValidateFunction): Check {
   return (value) => (validate(value) === true ? [] : (validate.errors ?? []));
 }
 

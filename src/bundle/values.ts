@@ -7,7 +7,7 @@ import { definitionTypes, isBase64Definition } from './definition-type.js';
 import { explain } from './explain.js';
 import { quoted } from './problem.js';
 import { CheckTime } from './time-limit.js';
-import { loadValidators } from './validators.js';
+import { validatorsFor } from './validators.js';
 
 /** For the values or the outputs of one run: a pattern can go on for ever, and meanwhile nothing can be interrupted. */
 export function valueTime(): CheckTime {
@@ -38,7 +38,7 @@ export async function checkValue(
     return [`${what} holds half a character (a lone surrogate), which would reach the bundle as another one`];
   }
   if (definition === true) return [];
-  const validators = await loadValidators();
+  const validators = await validatorsFor([definition]);
   const sensitive = holdsSecrets(definition);
   try {
     const errors = time.spend(() =>

@@ -5,7 +5,8 @@ import type { Definition, JsonObject } from '../../src/bundle/bundle.js';
 import { checkDefinitions } from '../../src/bundle/definition-check.js';
 import { describeProblem } from '../../src/bundle/problem.js';
 import { validateBundle, type BundleVerdict } from '../../src/bundle/validate.js';
-import { loadValidators } from '../../src/bundle/validators.js';
+import { loadOwnSchemas } from '../../src/bundle/own-schemas.js';
+import { loadAjv } from '../../src/bundle/validators.js';
 
 const BASE = { schemaVersion: 'v1.2.0', name: 'x', version: '1.0.0', invocationImages: [{ image: 'a/b:1' }] };
 
@@ -89,7 +90,7 @@ describe('bundles that are damaged or hostile', () => {
   });
 
   it('do not keep the checker busy: patterns that never end, references that double or go round', async () => {
-    const validators = await loadValidators();
+    const validators = { ...(await loadAjv()), ...(await loadOwnSchemas({ allErrors: true })) };
     const doubling = Array.from({ length: 40 }, (_, n): [string, JsonObject] => {
       const next = { $ref: `#/definitions/n${n + 1}` };
       return [`n${n}`, { allOf: [next, next] }];
