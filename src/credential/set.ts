@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../bundle/bundle.js';
 import { CnabError } from '../errors.js';
-import { parseDocument, type Document } from './document.js';
+import type { Yaml } from '../bundle/yaml.js';
+import { parseDocument } from './document.js';
 
 export type SetKind = 'credential' | 'parameter';
 
@@ -54,7 +55,7 @@ export function isSetDocument(json: Json | undefined, kind: SetKind): boolean {
 }
 
 /** As `parseSet`, of a document that is parsed already. Throws CnabError. */
-export function readSet(document: Document, kind: SetKind, origin: string): SourceSet {
+export function readSet(document: Yaml, kind: SetKind, origin: string): SourceSet {
   const { json } = document;
   const list = LISTS[kind];
   if (!isObject(json)) throw new CnabError('invalid', `${origin} is no ${kind} set: it has no "${list}"`);

@@ -64,8 +64,8 @@ describe('a YAML or JSON document', () => {
   });
 
   it('is refused with a whole number that would change', async () => {
-    assert.match(await refusal('a: 1\nb:\n  - 9007199254740993'), /^f\.yaml:3: a whole number beyond/);
-    assert.match(await refusal('{"a": -12345678901234567890}'), /^f\.yaml:1: /);
+    assert.match(await refusal('a: 1\nb:\n  - 9007199254740993'), /^f\.yaml:3:5: a whole number beyond/);
+    assert.match(await refusal('{"a": -12345678901234567890}'), /^f\.yaml:1:7: /);
     assert.deepEqual(await parse('a: 9007199254740991\nb: "9007199254740993"\nc: 1e300'), {
       a: 9007199254740991,
       b: '9007199254740993',
@@ -86,7 +86,7 @@ describe('a YAML or JSON document', () => {
     for (let at = 1; at < 12; at += 1) bomb.push(`a${at}: &a${at} [${`*a${at - 1},`.repeat(10)}]`);
     assert.match(await refusal(bomb.join('\n')), /aliases stand for more/);
     assert.match(await refusal(`a: &a "${'x'.repeat(100_000)}"\nb: [${'*a,'.repeat(1000)}]`), /aliases stand for more/);
-    assert.match(await refusal('a: &a [*a]'), /aliases stand for more/);
+    assert.match(await refusal('a: &a [*a]'), /nested more than 256 levels/);
   });
 
   it('may use aliases within reason, each a value of its own', async () => {

@@ -92,7 +92,7 @@ describe('parameters that flags give', () => {
     await writeFile(join(cwd, 'big.yaml'), 'ok: 1\nid: 12345678901234567890\n');
     assert.match(
       (await refusal({ valueFiles: ['big.yaml'] }))[0] ?? '',
-      /big\.yaml:2: a whole number beyond ±\(2\^53−1\)/,
+      /big\.yaml:2:4: a whole number beyond ±\(2\^53−1\)/,
     );
     await writeFile(join(cwd, 'list.yaml'), '- a\n');
     assert.match(
