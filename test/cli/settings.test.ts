@@ -3,6 +3,7 @@ import type { ActionFlags } from '../../src/cli/action-flags.js';
 import { settingsOf } from '../../src/cli/settings.js';
 import { DEFAULT_SETTINGS } from '../../src/driver/settings.js';
 import { CnabError } from '../../src/errors.js';
+import { SMALL_BYTES } from '../../src/frame/delivery.js';
 
 function refusal(flags: ActionFlags): string {
   try {
@@ -55,6 +56,8 @@ describe('the settings of a run', () => {
     assert.match(refusal({ 'max-output-size': '5GiB' }), /of 5 GiB is over --max-outputs-total of 4 GiB: raise that/);
     assert.equal(settingsOf({ 'max-outputs-total': '1MiB' }).maxOutputsTotalBytes, 1024 ** 2);
     assert.match(refusal({ 'max-log-outputs': '1MiB' }), /^--max-log-outputs 1MiB is below 4.5 MiB, which always/);
+    assert.equal(settingsOf({ 'max-log-outputs': String(SMALL_BYTES) }).maxLogOutputsBytes, SMALL_BYTES);
+    assert.match(refusal({ 'max-log-outputs': String(SMALL_BYTES - 1) }), /is below 4.5 MiB/);
   });
 
   it('let sensitive outputs travel by exec or by the log, and refuse flags that leave them no way', () => {
