@@ -74,6 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'frame',
     'errors.ts',
     '@kubernetes/client-node:types',
+    'ws',
   ],
   frame: ['errors.ts'],
   'errors.ts': [],

@@ -3,6 +3,7 @@ import type { ContainerStatus, Pod } from '../../src/driver/sandbox/api-server/p
 import type { ClusterEvent, Job } from '../../src/driver/sandbox/api-server/objects.js';
 import type { IncomingMessage } from 'node:http';
 import { sampleJob, type JobParts } from './api-server-jobs.js';
+import { execPath, type ExecAnswer, type ExecClientOptions } from './exec-client.js';
 
 export interface RawAnswer {
   readonly status: number;
@@ -20,6 +21,7 @@ export interface ContractCluster {
   request(method: string, path: string, body?: object): Promise<RawAnswer>;
   /** Resolves when the answer begins; calls `line` for each of its lines until the returned function is called. */
   stream(path: string, line: (text: string) => void): Promise<() => void>;
+  exec(path: string, options?: ExecClientOptions): Promise<ExecAnswer>;
 }
 
 /** One Job on the cluster and all that a watch shows of its pod. */
@@ -82,6 +84,10 @@ export class ContractJob {
 
   log(query: string): Promise<RawAnswer> {
     return this.cluster.request('GET', `${this.podPath}/log?${query}`);
+  }
+
+  exec(container: string, command: readonly string[], options?: ExecClientOptions): Promise<ExecAnswer> {
+    return this.cluster.exec(execPath(this.podPath, container, command), options);
   }
 
   async remove(): Promise<void> {

@@ -1,19 +1,15 @@
 import { ApiError } from '../../src/driver/sandbox/api-server/api-error.js';
+import type { ExecChannels } from '../../src/driver/sandbox/api-server/exec-channels.js';
 import type { Faults, Interception } from '../../src/driver/sandbox/api-server/faults.js';
 import type { RequestInfo } from '../../src/driver/sandbox/api-server/request-info.js';
+import { damagedBody, type BodyFault } from './api-server-body-faults.js';
+import { damagedExec, type ExecFault } from './api-server-exec-faults.js';
 import { matches, take, type RequestMatch, type Rule } from './api-server-request-match.js';
 import type { ResponseBody } from '../../src/driver/sandbox/api-server/response-body.js';
 import type { ResourceName } from '../../src/driver/sandbox/api-server/objects.js';
 
-/** What happens to a streamed answer once `afterBytes` of it were sent. */
-export interface BodyFault {
-  readonly afterBytes: number;
-  /** `reset`: connection reset; `end`: a clean end (as when the kubelet's connection broke); `stall`: silence; `repeat`: the last `bytes` once more, then on. */
-  readonly then: 'reset' | 'end' | 'stall' | 'repeat';
-  /** For `repeat`. */
-  readonly bytes?: number;
-}
-
+export type { BodyFault } from './api-server-body-faults.js';
+export type { ExecFault } from './api-server-exec-faults.js';
 export type { RequestMatch } from './api-server-request-match.js';
 
 type Admission = (resource: ResourceName, object: Record<string, unknown>) => Record<string, unknown>;
@@ -26,6 +22,9 @@ export class ApiServerFaults implements Faults {
   sent = '';
   #interceptions: Rule<() => Interception | undefined | Promise<Interception | undefined>>[] = [];
   #bodies: Rule<BodyFault>[] = [];
+  #execs: Rule<ExecFault>[] = [];
+  #deaf: Rule<true>[] = [];
+  #rules: Readonly<Record<string, unknown>> = {};
   #denials: Rule<{ review: boolean }>[] = [];
   #delays: Rule<number>[] = [];
   #admissions: Admission[] = [];
@@ -69,10 +68,46 @@ export class ApiServerFaults implements Faults {
     }
     const rule = take(this.#bodies, first as RequestInfo);
     const body = this.#counted(second);
-    return rule ? this.#damaged(body, rule) : body;
+    return rule ? damagedBody(body, rule, () => this.#stall(body.closed)) : body;
   }
 
-  /** 403 for these requests; with `review: true` a SelfSubjectAccessReview does not know of it. */
+  /** Damages an exec that was let through. */
+  exec(request: RequestInfo, channels: ExecChannels): ExecChannels;
+  exec(match: RequestMatch, fault: ExecFault): void;
+  exec(first: RequestInfo | RequestMatch, second: ExecChannels | ExecFault): ExecChannels | void {
+    if ('then' in second) {
+      this.#execs.push({ match: first, fault: second, seen: 0 });
+      return;
+    }
+    const rule = take(this.#execs, first as RequestInfo);
+    return rule ? damagedExec(second, rule, () => this.#stall(second.closed)) : second;
+  }
+
+  /** The pings of these execs' clients stay unanswered. */
+  leavePings(match: RequestMatch): void {
+    this.#deaf.push({ match, seen: 0, fault: true });
+  }
+
+  answersPings(request: RequestInfo): boolean {
+    return take(this.#deaf, request) === undefined;
+  }
+
+  /** Answers as a proxy that knows no WebSockets: in plain HTTP, with a page of its own. */
+  refuseUpgrade(match: RequestMatch, status = 502, page = '<html><body>Bad Gateway</body></html>'): void {
+    const headers = { 'content-type': 'text/html' };
+    this.#interceptions.push({ match, seen: 0, fault: () => ({ status, body: page, headers }) });
+  }
+
+  /** A rules review tells that it does not know all rules (`incomplete`), as with a webhook for an authorizer. */
+  hideRules(): void {
+    this.#rules = { resourceRules: [], nonResourceRules: [], incomplete: true, evaluationError: 'not to be listed' };
+  }
+
+  rules(): Readonly<Record<string, unknown>> {
+    return this.#rules;
+  }
+
+  /** 403 for these requests; with `review: true` the reviews do not know of it. */
   forbid(match: Pick<RequestMatch, 'verb' | 'resource' | 'namespace'>, options: { review?: boolean } = {}): void {
     this.#denials.push({ match, seen: 0, fault: { review: options.review ?? false } });
   }
@@ -165,41 +200,6 @@ export class ApiServerFaults implements Faults {
         return body.write(chunk);
       },
     };
-  }
-
-  #damaged(body: ResponseBody, fault: BodyFault): ResponseBody {
-    let sent = Buffer.alloc(0);
-    let done = false;
-    const write = async (chunk: Uint8Array): Promise<boolean> => {
-      if (done) return body.write(chunk);
-      const room = fault.afterBytes - sent.length;
-      if (chunk.length < room) {
-        sent = Buffer.concat([sent, chunk]);
-        return body.write(chunk);
-      }
-      done = true;
-      const head = chunk.subarray(0, room);
-      if (head.length > 0 && !(await body.write(head))) return false;
-      sent = Buffer.concat([sent, head]);
-      if (fault.then === 'reset') {
-        // The bytes before it are to arrive.
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        body.reset();
-        return false;
-      }
-      if (fault.then === 'end') {
-        body.end();
-        return false;
-      }
-      if (fault.then === 'stall') {
-        await this.#stall(body.closed);
-        body.end();
-        return false;
-      }
-      const again = sent.subarray(Math.max(0, sent.length - (fault.bytes ?? sent.length)));
-      return (await body.write(again)) && body.write(chunk.subarray(room));
-    };
-    return { ...body, write, closed: body.closed, end: () => body.end() };
   }
 
   #stall(closed: AbortSignal): Promise<void> {

@@ -79,20 +79,17 @@ export class ProcessRuntime implements ContainerRuntime {
         else if (listensTo(child, signal)) child.kill(signal);
       },
       exec: async (line, { output: to, signal }) => {
+        if (over) throw new StartError('the container has ended');
         const other = launch(line);
         execs.add(other);
         const stop = (): void => killGroup(other);
         signal?.addEventListener('abort', stop, { once: true });
         const all = deliver(other, to);
-        try {
-          await started(other, line[0] ?? '');
-        } catch {
-          return 127;
-        }
+        await started(other, line[0] ?? '');
         const [code, by] = (await once(other, 'exit')) as [number | null, NodeJS.Signals | null];
-        killGroup(other);
-        await all;
-        execs.delete(other);
+        // What it left behind may go on writing, and its reader may have gone.
+        await Promise.race([all, exited]);
+        if (!hasGroup(other)) execs.delete(other);
         signal?.removeEventListener('abort', stop);
         signal?.throwIfAborted();
         return exitOf(code, by).exitCode;
@@ -161,11 +158,20 @@ async function deliver(child: ChildProcess, output: ContainerOutput): Promise<vo
 }
 
 function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
+  signalGroup(child, 'SIGKILL');
+}
+
+function hasGroup(child: ChildProcess): boolean {
+  return signalGroup(child, 0);
+}
+
+/** False when nobody of it is left. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  if (child.pid === undefined) return false;
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    return process.kill(-child.pid, signal);
   } catch {
-    // It is gone.
+    return false;
   }
 }
 

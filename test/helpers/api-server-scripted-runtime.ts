@@ -37,8 +37,8 @@ export interface ScriptedRuntimeOptions {
   /** By container name. A container without one is started by `otherwise`, else it waits for SIGTERM and ends with 0. */
   readonly scripts: Readonly<Record<string, ContainerScript>>;
   readonly otherwise?: ContainerRuntime;
-  /** Exit code of a postStart hook or an exec; absent: 0. */
-  readonly exec?: (container: string, command: readonly string[]) => number | Promise<number>;
+  /** Exit code of a postStart hook or an exec, which may write before it returns; absent: 0. */
+  readonly exec?: (container: string, command: readonly string[], output: ContainerOutput) => number | Promise<number>;
   /** Throw an ImageError here. */
   readonly pull?: (image: string) => void | Promise<void>;
   readonly sleep?: (ms: number) => Promise<void>;
@@ -109,7 +109,7 @@ export class ScriptedRuntime implements ContainerRuntime {
       id: randomBytes(32).toString('hex'),
       exited: ended,
       kill: (signal) => (signal === 'SIGKILL' ? kill.abort() : terminate()),
-      exec: async (command) => (await this.options.exec?.(spec.name, command)) ?? 0,
+      exec: async (command, { output: to }) => (await this.options.exec?.(spec.name, command, to)) ?? 0,
     };
   }
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import https from 'node:https';
 import { contractCases } from '../../helpers/api-server-contract-cases.js';
+import { execContractCases } from '../../helpers/api-server-contract-exec-cases.js';
 import { eachLine, type ContractCluster, type RawAnswer } from '../../helpers/api-server-contract.js';
+import { execClient, type ExecAnswer, type ExecClientOptions } from '../../helpers/exec-client.js';
 import { Api } from '../api.js';
 import { eventually } from '../eventually.js';
 
@@ -27,9 +29,12 @@ after(async () => {
   }
 });
 
-contractCases('what a cluster has in common with the sandbox', (): ContractCluster => {
-  return { namespace, restricted, image: 'docker.io/library/busybox:1.37.0', request, stream };
-});
+const cluster = (): ContractCluster => {
+  return { namespace, restricted, image: 'docker.io/library/busybox:1.37.0', request, stream, exec };
+};
+
+contractCases('what a cluster has in common with the sandbox', cluster);
+execContractCases('an exec into a container of a cluster', cluster);
 
 /** The answer as it is, not yet parsed. */
 async function send(method: string, path: string, body?: object): Promise<[https.RequestOptions, URL, string]> {
@@ -66,4 +71,10 @@ async function stream(path: string, line: (text: string) => void): Promise<() =>
     });
     sent.on('error', reject);
   });
+}
+
+async function exec(path: string, options: ExecClientOptions = {}): Promise<ExecAnswer> {
+  const [http, url] = await send('GET', path);
+  const { method: _method, headers: _headers, agent: _agent, ...tls } = http;
+  return execClient(url.href, { ...options, http: tls });
 }

@@ -1,35 +1,34 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  badRequest,
-  forbidden,
-  methodNotAllowed,
-  noSuchResource,
-  notFound,
-  tooLargeResourceVersion,
-} from './api-error.js';
+import { badRequest, methodNotAllowed, noSuchResource, notFound, tooLargeResourceVersion } from './api-error.js';
+import { authorize } from './authorization.js';
 import type { Cluster } from './cluster.js';
 import { createObject } from './create-object.js';
 import { deleteOptions } from './delete-options.js';
 import { deleteObject } from './deletion.js';
+import { offersProtocol, type ExecChannels } from './exec-channels.js';
+import { execContainer, execQuery } from './exec-request.js';
+import { serveExec } from './exec-session.js';
 import { checkLogStatus, logContainer, logQuery } from './log-response.js';
 import { readLog } from './log-reader.js';
 import { RESOURCES, type KubernetesObject, type ResourceName } from './objects.js';
+import type { Pod } from './pod-objects.js';
 import { jsonBody } from './request-body.js';
 import { resourceOf, type RequestInfo } from './request-info.js';
 import type { ResponseBody } from './response-body.js';
-import { accessReview, USER_NAME } from './reviews.js';
+import { review } from './reviews.js';
 import { allOf, fieldSelector, labelSelector, type Selector } from './selectors.js';
 import { listedVersion, serveWatch, watchedVersion } from './watch-response.js';
 
-/** A whole answer, or one that streams. */
+/** A whole answer, one that streams, or a session over an upgraded connection. */
 export type Answer =
   | { readonly status: number; readonly body: unknown; readonly warnings?: readonly string[] }
+  | { readonly status: number; readonly text: string }
+  | { readonly exec: (channels: ExecChannels) => Promise<void> }
   | { readonly contentType: string; readonly stream: (body: ResponseBody) => Promise<void> }
-  | 'nothing'
-  | 'no such path';
+  | 'nothing';
 
 const AUTHORIZATION = 'authorization.k8s.io';
-const GROUPS = ['', 'batch', AUTHORIZATION];
+const GROUPS = ['', 'batch'];
 
 /** Carries out one request that was authenticated. Throws ApiError. */
 export async function answer(
@@ -38,16 +37,18 @@ export async function answer(
   info: RequestInfo,
   request: IncomingMessage,
 ): Promise<Answer> {
-  authorize(cluster, info);
+  authorize(cluster.faults, info);
   if (info.path === '/version') return { status: 200, body: version };
-  if (info.verb === 'create' && info.resource === 'selfsubjectaccessreviews' && info.group === AUTHORIZATION) {
-    const asked = ((await jsonBody(request)) ?? {}) as Record<string, unknown>;
-    return { status: 201, body: accessReview(asked, cluster.faults) };
+  if (info.group === AUTHORIZATION) {
+    if (info.verb !== 'create') throw methodNotAllowed();
+    const body = review(info.resource, ((await jsonBody(request)) ?? {}) as Record<string, unknown>, cluster.faults);
+    if (body === undefined) throw noSuchResource();
+    return { status: 201, body };
   }
-  if (!GROUPS.includes(info.group) || info.resource === '') return 'no such path';
+  if (!GROUPS.includes(info.group) || info.resource === '') return { status: 404, text: '404 page not found\n' };
   const resource = resourceOf(info);
   if (!resource) throw noSuchResource();
-  if (info.subresource !== '') return subresourceAnswer(cluster, resource, info);
+  if (info.subresource !== '') return subresourceAnswer(cluster, resource, info, request);
   switch (info.verb) {
     case 'get':
       return { status: 200, body: find(cluster, resource, info) };
@@ -69,15 +70,6 @@ export async function answer(
     case 'deletecollection':
       throw methodNotAllowed();
   }
-}
-
-function authorize(cluster: Cluster, info: RequestInfo): void {
-  if (info.resource === '' || (cluster.faults.allows?.(info) ?? true)) return;
-  const { verb, group, resource, subresource, namespace, name = '' } = info;
-  const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;
-  const problem = `User "${USER_NAME}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
-  throw forbidden(resource as ResourceName, name, problem);
 }
 
 function find(cluster: Cluster, resource: ResourceName, { namespace, name = '' }: RequestInfo): KubernetesObject {
@@ -120,11 +112,21 @@ function watch(cluster: Cluster, resource: ResourceName, info: RequestInfo): Ans
   return { contentType: 'application/json', stream };
 }
 
-function subresourceAnswer(cluster: Cluster, resource: ResourceName, info: RequestInfo): Answer {
-  if (resource !== 'pods' || info.subresource !== 'log') throw noSuchResource();
-  if (info.verb !== 'get') throw methodNotAllowed();
-  const pod = cluster.store.get('pods', info.namespace, info.name ?? '');
-  if (!pod) throw notFound('pods', info.name ?? '');
+function subresourceAnswer(
+  cluster: Cluster,
+  resource: ResourceName,
+  info: RequestInfo,
+  request: IncomingMessage,
+): Answer {
+  const { subresource, verb, name = '' } = info;
+  if (resource !== 'pods' || !['log', 'exec'].includes(subresource)) throw noSuchResource();
+  if (verb !== 'get' && !(subresource === 'exec' && verb === 'create')) throw methodNotAllowed();
+  const pod = cluster.store.get('pods', info.namespace, name);
+  if (!pod) throw notFound('pods', name);
+  return subresource === 'exec' ? execAnswer(cluster, pod, info, request) : logAnswer(cluster, pod, info);
+}
+
+function logAnswer(cluster: Cluster, pod: Pod, info: RequestInfo): Answer {
   const query = logQuery(pod.metadata.name, info.query, cluster.clock.now());
   const container = logContainer(pod, info.query.get('container'));
   if (pod.spec.nodeName === undefined) return 'nothing';
@@ -137,4 +139,19 @@ function subresourceAnswer(cluster: Cluster, resource: ResourceName, info: Reque
     body.end();
   };
   return { contentType: 'text/plain', stream };
+}
+
+/** The last refusals are those of the kubelet and of the upgrade, which are no Status. */
+function execAnswer(cluster: Cluster, pod: Pod, { query }: RequestInfo, request: IncomingMessage): Answer {
+  const container = execContainer(pod, query.get('container'));
+  if (pod.spec.nodeName === undefined) throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
+  if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw badRequest('Upgrade request required');
+  if (!offersProtocol(request)) return { status: 403, text: '' };
+  const asked = execQuery(query);
+  if (!asked.stdout && !asked.stderr) {
+    return { status: 400, text: 'you must specify at least 1 of stdin, stdout, stderr' };
+  }
+  const running = cluster.kubelet.worker(pod.metadata.uid)?.container(container)?.process;
+  if (running === undefined) return { status: 500, text: `container not found (${JSON.stringify(container)})` };
+  return { exec: (channels) => serveExec(running, asked, channels) };
 }

@@ -78,9 +78,10 @@ export interface RunningContainer {
   /** To the container's first process alone (SIGKILL: to all of it). No error when it has ended already. */
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
   /**
-   * Runs a command beside the first process: same root, mounts, environment and user. Resolves with its exit code
-   * (126/127 when it cannot be started); rejects with AbortError when `signal` is aborted, and the command is killed.
-   * When the container ends first the command ends with it.
+   * Runs a command beside the first process: same root, mounts, environment and user. Resolves with its exit code when
+   * all that may still write to its output is gone and the output was handed over; rejects with StartError when it cannot
+   * be started, with AbortError when `signal` is aborted, and the command is killed. When the container ends first, the
+   * command ends with it (137), also where its output was not taken any more.
    */
   exec(command: readonly string[], options: ExecOptions): Promise<number>;
 }

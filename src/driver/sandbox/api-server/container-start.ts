@@ -11,23 +11,33 @@ import { fieldPathOf, graceOf, nextBackOff, podFolder, podTitle, secretsOf } fro
 import type { PodContainer, PodNode, PodState } from './pod-node.js';
 import { containerMounts } from './volumes.js';
 
+export interface StartParts {
+  readonly node: PodNode;
+  readonly state: PodState;
+  readonly record: PodContainer;
+  /** Aborted when the pod is to end. */
+  readonly signal: AbortSignal;
+  /** Called once the container has ended. */
+  readonly onExit: () => void;
+}
+
+interface Attempt extends StartParts {
+  /** Records an event about the container. */
+  readonly event: (reason: string, message: string, type?: 'Normal' | 'Warning') => void;
+}
+
 /**
  * One attempt to start a container, as the kubelet makes it: back-off, image, config, start, postStart hook. True when it
  * was started (or has ended with StartError); false when the pod must be synced again later, `record.waiting` says why.
- * `onExit` is called once the container has ended.
  */
-export async function startContainer(
-  node: PodNode,
-  state: PodState,
-  record: PodContainer,
-  signal: AbortSignal,
-  onExit: () => void,
-): Promise<boolean> {
-  const event = (reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): void =>
+export async function startContainer(parts: StartParts): Promise<boolean> {
+  const { node, state, record, onExit } = parts;
+  const event: Attempt['event'] = (reason, message, type = 'Normal') =>
     node.events.record(state.pod, { reason, message, type, fieldPath: fieldPathOf(record) });
-  if (inRestartBackOff(node, state, record, event)) return false;
-  if (!(await pullImage(node, state, record, signal, event))) return false;
-  const spec = specOf(node, state, record, event);
+  const attempt = { ...parts, event };
+  if (inRestartBackOff(attempt)) return false;
+  if (!(await pullImage(attempt))) return false;
+  const spec = specOf(attempt);
   if (!spec) return false;
   event('Created', 'Container created');
   delete record.waiting;
@@ -48,7 +58,7 @@ export async function startContainer(
     record.process = started;
     record.running = { id: started.id, startedAt };
     void started.exited.then((exit) => {
-      finish(node, record, startedAt, exit);
+      finish(attempt, startedAt, exit);
       onExit();
     });
   } catch (error) {
@@ -69,15 +79,13 @@ export async function startContainer(
     return true;
   }
   event('Started', 'Container started');
-  if (!(await postStart(node, state, record, signal, event))) return false;
+  if (!(await postStart(attempt))) return false;
   record.started = true;
   record.initialized = true;
   return true;
 }
 
-type Tell = (reason: string, message: string, type?: 'Normal' | 'Warning') => void;
-
-function finish(node: PodNode, record: PodContainer, startedAt: string, exit: ContainerExit): void {
+function finish({ node, record }: Attempt, startedAt: string, exit: ContainerExit): void {
   record.log?.end();
   record.terminated = {
     exitCode: exit.exitCode,
@@ -93,7 +101,7 @@ function finish(node: PodNode, record: PodContainer, startedAt: string, exit: Co
 }
 
 /** The first restart comes at once; every later one waits, twice as long each time. */
-function inRestartBackOff(node: PodNode, state: PodState, record: PodContainer, event: Tell): boolean {
+function inRestartBackOff({ node, state, record, event }: Attempt): boolean {
   if (record.starts < 1) return false;
   const { name } = record.container;
   const title = podTitle(state.pod);
@@ -114,13 +122,7 @@ function goDuration(ms: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-async function pullImage(
-  node: PodNode,
-  state: PodState,
-  record: PodContainer,
-  signal: AbortSignal,
-  event: Tell,
-): Promise<boolean> {
+async function pullImage({ node, state, record, signal, event }: Attempt): Promise<boolean> {
   const { image } = record.container;
   const backOff = record.imageBackOff;
   if (backOff && backOff.until > node.clock.now()) {
@@ -154,7 +156,7 @@ async function pullImage(
   }
 }
 
-function specOf(node: PodNode, state: PodState, record: PodContainer, event: Tell): ContainerSpec | undefined {
+function specOf({ node, state, record, event }: Attempt): ContainerSpec | undefined {
   const { pod } = state;
   const { container } = record;
   try {
@@ -183,30 +185,28 @@ function specOf(node: PodNode, state: PodState, record: PodContainer, event: Tel
   }
 }
 
-async function postStart(
-  node: PodNode,
-  state: PodState,
-  record: PodContainer,
-  signal: AbortSignal,
-  event: Tell,
-): Promise<boolean> {
+async function postStart({ node, state, record, signal, event }: Attempt): Promise<boolean> {
   const { container, process: started } = record;
   const command = container.lifecycle?.postStart?.exec?.command;
   if (!command || !started) return true;
   const nowhere = { stdout: () => undefined, stderr: () => undefined };
-  const code = await started.exec(command, { output: nowhere, signal }).catch((error: unknown) => {
-    if (signal.aborted) return undefined;
-    throw error;
-  });
-  if (code === 0) return true;
-  if (code === undefined) return false;
+  const text = command.join(' ');
+  const problem = await started.exec(command, { output: nowhere, signal }).then(
+    (code) => (code === 0 ? undefined : `command '${text}' exited with ${code}: `),
+    (error: unknown) => {
+      if (signal.aborted) return 'stopped';
+      if (error instanceof StartError)
+        return `rpc error: code = Unknown desc = failed to exec in container: ${error.message}`;
+      throw error;
+    },
+  );
+  if (problem === undefined) return true;
+  if (problem === 'stopped') return false;
   event('FailedPostStartHook', 'PostStartHook failed', 'Warning');
   event('Killing', 'FailedPostStartHook');
   await stopContainer(node, started, graceOf(state.pod));
-  const text = command.join(' ');
   const where = `Container "${container.name}" in Pod "${podTitle(state.pod)}"`;
-  const problem = `error: command '${text}' exited with ${code}: , message: ""`;
-  const message = `Exec lifecycle hook ([${text}]) for ${where} failed - ${problem}`;
+  const message = `Exec lifecycle hook ([${text}]) for ${where} failed - error: ${problem}, message: ""`;
   record.waiting = { reason: 'PostStartHookError', message };
   return false;
 }

@@ -121,7 +121,8 @@ export class PodWorker {
         if (record.role === 'init' && record.terminated?.exitCode !== 0) return this.#stopSidecars();
         continue;
       }
-      const ok = await startContainer(this.node, this.state, record, this.#stop.signal, this.#noticeEnd);
+      const { node, state } = this;
+      const ok = await startContainer({ node, state, record, signal: this.#stop.signal, onExit: this.#noticeEnd });
       if (this.#stop.signal.aborted) return 'again';
       failed ||= !ok;
       if (ok && record.role === 'sidecar') this.#publish();

@@ -30,10 +30,16 @@ export interface ContainedOptions {
   /** Paths for the two pipes, in a folder of the runtime; gone when this resolves. */
   readonly pipes: readonly [string, string];
   readonly owner: number | undefined;
+  /**
+   * From then on what is left in the pipes must be read within a moment. Absent: when the command itself has ended. A
+   * command beside others has its own time: what it left running may go on writing, and its reader may be slow.
+   */
+  readonly over?: Promise<unknown>;
 }
 
 /** Starts a line of `launch-line.ts`. `started` rejects with StartError. */
-export async function startContained({ argv, script, output, pipes, owner }: ContainedOptions): Promise<Contained> {
+export async function startContained(options: ContainedOptions): Promise<Contained> {
+  const { argv, script, output, pipes, owner, over } = options;
   const opened = await openPipes(pipes, owner);
   const [stdout, stderr] = opened;
   if (stdout === undefined || stderr === undefined) throw new Error('two pipes were asked for');
@@ -63,7 +69,8 @@ export async function startContained({ argv, script, output, pipes, owner }: Con
     throw new StartError(`cannot start the container: ${(await complaint) || `exit code ${first.exitCode}`}`);
   });
   const ended = exit.then(async (end) => {
-    await Promise.race([handed, drained(opened.map(({ reader }) => reader))]);
+    const late = (over ?? Promise.resolve()).then(() => drained(opened.map(({ reader }) => reader)));
+    await Promise.race([handed, late]);
     return end;
   });
   return { process: child, started: outcome, ended };

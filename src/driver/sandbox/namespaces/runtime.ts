@@ -13,7 +13,7 @@ import {
 } from '../api-server/container-runtime.js';
 import { BUNDLE_FOLDER_ANNOTATION, bundleFolderProblem, RUN_TOOL } from './bundle-folder.js';
 import { onlyChild, startContained, STDERR_DESCRIPTOR, type Contained } from './container.js';
-import { environmentScript, NOT_STARTED } from './environment-script.js';
+import { environmentScript } from './environment-script.js';
 import { readHostLayout, type HostLayout } from './host-layout.js';
 import { joinLine, launchLine, type LaunchOptions } from './launch-line.js';
 import { isWithin } from './mount-table.js';
@@ -121,7 +121,7 @@ class NamespaceRuntime implements ContainerRuntime {
     const exited = contained.ended.finally(() => (running = false));
     const exec = async (program: readonly string[], { output: execOutput, signal }: ExecOptions): Promise<number> => {
       signal?.throwIfAborted();
-      if (init === undefined || first === undefined || !running) return 126;
+      if (init === undefined || first === undefined || !running) throw new StartError('the container has ended');
       const name = randomBytes(6).toString('hex');
       const joined = await startContained({
         argv: joinLine({ ...launch, init, first }),
@@ -129,6 +129,7 @@ class NamespaceRuntime implements ContainerRuntime {
         output: execOutput,
         pipes: [join(own, `${name}.out`), join(own, `${name}.err`)],
         owner,
+        over: exited,
       });
       return endOfExec(joined, signal);
     };
@@ -178,13 +179,11 @@ async function endOfExec(joined: Contained, signal: AbortSignal | undefined): Pr
   const stop = (): void => void joined.process.kill('SIGKILL');
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted === true) stop();
-  const failed = await joined.started.then(
-    () => false,
-    () => true,
-  );
-  const { exitCode } = await joined.ended;
-  signal?.removeEventListener('abort', stop);
-  signal?.throwIfAborted();
-  if (failed) return exitCode === NOT_STARTED ? 127 : 126;
-  return exitCode;
+  try {
+    await joined.started;
+    return (await joined.ended).exitCode;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    signal?.throwIfAborted();
+  }
 }

@@ -8,6 +8,7 @@ import { ScriptedRuntime, withApiServer } from '../../../helpers/api-server.js';
 import { createJob, podWhen, stateOf } from '../../../helpers/api-server-jobs.js';
 
 const SECRETS = '/api/v1/namespaces/default/secrets';
+const REVIEWS = '/apis/authorization.k8s.io/v1';
 
 describe('access to the API server', () => {
   it('needs the token, whatever is asked', () =>
@@ -83,8 +84,9 @@ describe('access to the API server', () => {
     withApiServer({}, async (server) => {
       const review = async (resource: string, subresource: string): Promise<unknown> => {
         const resourceAttributes = { namespace: 'default', verb: 'create', resource, subresource };
-        const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-        const answer = await server.request('POST', path, { spec: { resourceAttributes } });
+        const answer = await server.request('POST', `${REVIEWS}/selfsubjectaccessreviews`, {
+          spec: { resourceAttributes },
+        });
         assert.equal(answer.status, 201);
         return answer.json<{ status: { allowed: boolean } }>().status.allowed;
       };
@@ -92,7 +94,8 @@ describe('access to the API server', () => {
       server.faults.forbid({ verb: 'create', resource: 'pods/log' });
       assert.equal(await review('pods', 'log'), false);
       assert.equal(await review('pods', ''), true);
-      assert.equal(await review('pods', 'exec'), false, 'which is not served');
+      assert.equal(await review('pods', 'exec'), true);
+      assert.equal(await review('pods', 'attach'), false, 'which is not served');
       server.faults.forbid({ verb: 'create', resource: 'secrets' }, { review: true });
       assert.equal(await review('secrets', ''), true, 'a review that does not know of a webhook');
       const denied = await server.request('POST', SECRETS, { metadata: { name: 'a' } });
@@ -101,6 +104,34 @@ describe('access to the API server', () => {
         denied.json()['message'],
         'secrets is forbidden: User "sandbox" cannot create resource "secrets" in API group "" in the namespace "default"',
       );
+    }));
+
+  it('is told as rules, with what was taken away taken out', () =>
+    withApiServer({}, async (server) => {
+      const path = `${REVIEWS}/selfsubjectrulesreviews`;
+      const rules = async (): Promise<Record<string, string[]>> => {
+        const answer = await server.request('POST', path, { spec: { namespace: 'default' } });
+        assert.equal(answer.status, 201);
+        interface Rule {
+          readonly verbs: string[];
+          readonly resources: string[];
+        }
+        const { status } = answer.json<{ status: { resourceRules: Rule[] } }>();
+        return Object.fromEntries(status.resourceRules.map(({ verbs, resources }) => [resources.join(), verbs]));
+      };
+      assert.deepEqual((await rules())['pods/exec'], ['get', 'list', 'watch', 'create', 'delete']);
+      server.faults.forbid({ verb: 'create', resource: 'pods/exec' });
+      server.faults.forbid({ resource: 'secrets', namespace: 'default' });
+      server.faults.forbid({ verb: 'list', resource: 'jobs' }, { review: true });
+      const left = await rules();
+      assert.deepEqual(left['pods/exec'], ['get', 'list', 'watch', 'delete']);
+      assert.equal(left['secrets'], undefined);
+      assert.ok(left['jobs']?.includes('list'), 'a review that does not know of a webhook');
+      server.faults.hideRules();
+      assert.deepEqual(await rules(), {});
+      const nowhere = await server.request('POST', path, { spec: {} });
+      assert.deepEqual([nowhere.status, nowhere.json()['message']], [400, 'no namespace on request']);
+      assert.equal((await server.request('GET', path)).status, 405);
     }));
 
   it('takes no path for a host, and none that is none for a fault of its own', () =>

@@ -1,6 +1,8 @@
 import http from 'node:http';
+import { execClient } from '../../../helpers/exec-client.js';
 import { startTestApiServer, type TestApiServer } from '../../../helpers/api-server.js';
 import { contractCases } from '../../../helpers/api-server-contract-cases.js';
+import { execContractCases } from '../../../helpers/api-server-contract-exec-cases.js';
 import { eachLine, type ContractCluster } from '../../../helpers/api-server-contract.js';
 
 let server: TestApiServer;
@@ -13,7 +15,8 @@ before(async () => {
 });
 after(() => server.close());
 
-contractCases('what the sandbox has in common with a cluster', (): ContractCluster => {
+const cluster = (): ContractCluster => {
+  const headers = { authorization: `Bearer ${server.token}` };
   return {
     namespace: 'default',
     restricted: 'strict',
@@ -24,12 +27,15 @@ contractCases('what the sandbox has in common with a cluster', (): ContractClust
     },
     stream: (path, line) =>
       new Promise((resolve, reject) => {
-        const headers = { authorization: `Bearer ${server.token}` };
         const request = http.get(`${server.url}${path}`, { headers, agent: false }, (response) => {
           eachLine(response, line);
           resolve(() => request.destroy());
         });
         request.on('error', reject);
       }),
+    exec: (path, options) => execClient(`${server.url}${path}`, { ...options, http: { headers } }),
   };
-});
+};
+
+contractCases('what the sandbox has in common with a cluster', cluster);
+execContractCases('an exec into a container of the sandbox', cluster);

@@ -166,5 +166,9 @@ async function beside(
 ): Promise<{ code: number; output: string }> {
   let output = '';
   const take = (chunk: Uint8Array): void => void (output += Buffer.from(chunk).toString('latin1'));
-  return { code: await container.exec(command, { output: { stdout: take, stderr: take } }), output };
+  try {
+    return { code: await container.exec(command, { output: { stdout: take, stderr: take } }), output };
+  } catch (error) {
+    return { code: -1, output: String(error) };
+  }
 }

@@ -135,11 +135,14 @@ for (const { name, uid } of identities(process.getuid?.() ?? -1)) {
       assert.deepEqual(beside, { code: 9, output: 'a 0 here /bin/sh /cnab/app/run \n' });
     });
 
-    it('says 127 of a command beside it that is not there', async () => {
+    it('says of a command beside it that is not there that it cannot be started', async () => {
       const { exec } = await machine.contain('echo ready; sleep 0.5', {
         when: { says: 'ready', exec: ['no-such-command'] },
       });
-      assert.equal(exec?.code, 127);
+      assert.deepEqual(exec, {
+        code: -1,
+        output: 'StartError: cannot start the container: there is no command no-such-command',
+      });
     });
 
     it('runs as the user that the pod names, also beside', async () => {
