@@ -23,7 +23,7 @@ export const actionFlags = {
   'grace-period': text('grace-period', 'what a stopped bundle gets to end by itself (default: 30s)', {
     helpValue: '30s',
   }),
-  'hold-time': text('hold-time', 'how long outputs above small can be fetched (default: 10m, detached 1h)', {
+  'hold-time': text('hold-time', 'how long large and sensitive outputs can be fetched (default: 10m, detached 1h)', {
     helpValue: '10m',
   }),
   label: texts('label', 'label for Job, pod and Secret', { helpValue: 'KEY=VALUE' }),
@@ -35,7 +35,7 @@ export const actionFlags = {
   'keep-job': yes('keep-job', 'leave Job, pod and Secret in place afterwards'),
   'sensitive-outputs': text(
     'sensitive-outputs',
-    'how they travel; log: base64, for all who read logs (default: exec)',
+    'how sensitive ones travel; log: all who read logs can see them (default: exec)',
     {
       options: ['exec', 'log'],
       helpValue: 'exec|log',
