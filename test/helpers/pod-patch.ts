@@ -3,6 +3,7 @@ import type { V1PodTemplateSpec } from '@kubernetes/client-node';
 import type { JsonObject } from '../../src/bundle/bundle.js';
 import { checkOperation } from '../../src/driver/kubernetes/check.js';
 import { planRun } from '../../src/driver/kubernetes/plan.js';
+import { expectedWay } from '../../src/driver/kubernetes/way.js';
 import type { Operation } from '../../src/driver/driver.js';
 import { DEFAULT_SETTINGS } from '../../src/driver/settings.js';
 import { CnabError } from '../../src/errors.js';
@@ -15,7 +16,13 @@ export function patched(document: JsonObject, more: Partial<Operation> = {}): V1
   const settings = { ...DEFAULT_SETTINGS, podPatch: { document, file: 'pod.yaml' } };
   const asked = operation({ files: [inputFile('/etc/app.conf', 'x')], ...more });
   checkOperation(asked, settings);
-  const { job, strict } = planRun({ operation: asked, settings, attempt: ATTEMPT, annotations: {} });
+  const { job, strict } = planRun({
+    operation: asked,
+    settings,
+    attempt: ATTEMPT,
+    way: expectedWay(asked, settings),
+    annotations: {},
+  });
   assert.equal(strict, true);
   return job.spec?.template as V1PodTemplateSpec;
 }

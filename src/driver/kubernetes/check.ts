@@ -1,4 +1,3 @@
-import { CnabError } from '../../errors.js';
 import type { Operation } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import { environmentProblems, refuse } from './environment.js';
@@ -6,6 +5,7 @@ import { parseImageReference, pinnedImage } from './image-reference.js';
 import { inputPathProblems, outputPathProblems } from './input-paths.js';
 import { inputSizeProblems } from './inputs.js';
 import { isObjectName, labelProblem } from './names.js';
+import { expectedWay } from './way.js';
 
 /**
  * Refuses what a Job cannot carry, before anything is recorded or created. Throws CnabError `invalid`; the message names
@@ -14,30 +14,13 @@ import { isObjectName, labelProblem } from './names.js';
 export function checkOperation(operation: Operation, settings: DriverSettings): void {
   checkSettings(settings, operation.serviceAccount);
   pinnedImage(operation.image);
-  checkSensitiveOutputs(operation, settings);
+  expectedWay(operation, settings);
   refuse('the bundle cannot be run', [
     ...environmentProblems(operation.environment),
     ...inputPathProblems(operation.files, operation.serviceAccount !== undefined),
     ...inputSizeProblems(operation.files),
     ...outputPathProblems(operation.outputs),
   ]);
-}
-
-/** A sensitive output in a log is readable by everybody who reads logs, and log collectors ship it away: base64 is no secrecy. */
-function checkSensitiveOutputs(operation: Operation, settings: DriverSettings): void {
-  if (settings.sensitiveOutputs === 'log') return;
-  const names = operation.outputs.filter((output) => output.sensitive).map((output) => JSON.stringify(output.name));
-  if (names.length === 0) return;
-  const what = names.length === 1 ? `output ${names.join()}` : `outputs ${names.join(', ')}`;
-  throw new CnabError(
-    'invalid',
-    `the sensitive ${what} cannot be collected: --sensitive-outputs=exec (the default) does not carry outputs yet, and others may read the log of the pod, so nothing was run`,
-    {
-      suggestions: [
-        'to let sensitive outputs travel base64-encoded in the log of the pod, add: --sensitive-outputs=log',
-      ],
-    },
-  );
 }
 
 function checkSettings(settings: DriverSettings, serviceAccount: string | undefined): void {

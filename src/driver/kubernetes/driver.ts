@@ -1,5 +1,6 @@
 import type { Target } from '../../claim/target.js';
 import { CnabError } from '../../errors.js';
+import type { Way } from '../../frame/delivery.js';
 import type { Clock } from '../clock.js';
 import type {
   BegunRun,
@@ -19,6 +20,7 @@ import type { Connection } from './connection.js';
 import { environmentWarnings } from './environment.js';
 import { JobRun } from './job-run.js';
 import { isAbort } from './kubernetes-error.js';
+import { jobName } from './names.js';
 import { Observer } from './observer.js';
 import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
 import { ProgressTeller } from './progress.js';
@@ -28,6 +30,7 @@ import { notRunResult, stopError, stopReasonOf } from './result.js';
 import { RunView } from './run-view.js';
 import { submit } from './submit.js';
 import { kubernetesTarget } from './target.js';
+import { asksForExec, chooseWay, expectedWay } from './way.js';
 
 export interface KubernetesDriverOptions {
   readonly settings: DriverSettings;
@@ -65,14 +68,15 @@ export class KubernetesDriver implements Driver {
   check(operation: Operation): void {
     checkOperation(operation, this.#options.settings);
     // Refuses a pod patch that does not hold.
-    this.#plan(operation, { number: 1, restricted: false });
+    this.#plan(operation, { number: 1, restricted: false }, expectedWay(operation, this.#options.settings));
   }
 
   /** As for a namespace that enforces nothing, where `target` has not looked at it. */
   preview(operation: Operation): readonly object[] {
     this.check(operation);
     const place = this.#cluster?.place;
-    return previewRun(this.#plan(operation, { number: 1, restricted: place?.restricted === true }), place?.namespace);
+    const attempt = { number: 1, restricted: place?.restricted === true };
+    return previewRun(this.#plan(operation, attempt, expectedWay(operation, this.#options.settings)), place?.namespace);
   }
 
   /**
@@ -150,8 +154,7 @@ export class KubernetesDriver implements Driver {
   ): Promise<OperationResult | 'restricted'> {
     const { settings } = this.#options;
     const { namespace } = place;
-    const plan = this.#plan(operation, attempt);
-    const { name } = plan;
+    const name = jobName(operation, attempt.number);
     const view = new RunView();
     const observer = new Observer({
       api,
@@ -162,25 +165,29 @@ export class KubernetesDriver implements Driver {
       onTrouble: teller.trouble,
     });
     try {
-      const rights = checkRights(api, namespace, io.signal);
+      const rights = checkRights(api, namespace, asksForExec(operation, settings), io.signal);
       const [watched, allowed] = await Promise.allSettled([observer.start(io.signal), rights]);
       // All that is lacking in one sentence, rather than the one thing that the watch ran into.
       for (const part of [allowed, watched]) if (part.status === 'rejected') throw part.reason;
+      const { user } = api.connection;
+      const { mayExec } = await rights;
+      const way = chooseWay(operation, settings, { mayExec, namespace, ...(user === undefined ? {} : { user }) });
+      const plan = this.#plan(operation, attempt, way);
       await io.onState({ namespace, job: name });
       const onPosted = ({ uid }: JobReference): Promise<void> => io.onState({ namespace, job: name, jobUid: uid });
       const submitted = await submit({ api, namespace, plan, view, signal: io.signal, onPosted });
       const warnings = environmentWarnings(operation.environment);
       const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
-      const run = new JobRun({ api, operation, settings, io: told, job: submitted, view, observer, warnings });
+      const run = new JobRun({ api, operation, settings, way, io: told, job: submitted, view, observer, warnings });
       return await run.toTheEnd(attempt.restricted);
     } finally {
       await observer.stop();
     }
   }
 
-  #plan(operation: Operation, attempt: Attempt): RunPlan {
+  #plan(operation: Operation, attempt: Attempt, way: Way): RunPlan {
     const { settings, annotationsOf } = this.#options;
-    return planRun({ operation, settings, attempt, annotations: annotationsOf?.(operation) ?? {} });
+    return planRun({ operation, settings, attempt, way, annotations: annotationsOf?.(operation) ?? {} });
   }
 
   async #open(signal: AbortSignal): Promise<Cluster> {

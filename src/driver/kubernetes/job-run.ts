@@ -1,4 +1,5 @@
 import { CnabError, messageOf } from '../../errors.js';
+import type { Way } from '../../frame/delivery.js';
 import { Assembler, type Assembly } from '../../frame/assemble.js';
 import type { DriverIo, Operation, OperationResult, EndReason } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
@@ -16,7 +17,7 @@ import { buildResult, stopReasonOf } from './result.js';
 import { podShape } from './security.js';
 import { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
-import { outputLimits } from './sidecar.js';
+import { outputLimits } from './way.js';
 import { sidecarFault } from './sidecar-fault.js';
 import { stopRun } from './stop.js';
 import { until } from './until.js';
@@ -25,6 +26,7 @@ export interface JobRunOptions {
   readonly api: KubernetesApi;
   readonly operation: Operation;
   readonly settings: DriverSettings;
+  readonly way: Way;
   readonly io: DriverIo;
   readonly job: JobReference;
   readonly view: RunView;
@@ -47,7 +49,7 @@ export class JobRun {
   #collecting = false;
 
   constructor(options: JobRunOptions) {
-    const { api, operation, settings, io, view, warnings } = options;
+    const { api, operation, settings, way, io, view, warnings } = options;
     this.#options = options;
     this.#warnings = [...warnings];
     this.#posted = api.clock.now();
@@ -55,7 +57,7 @@ export class JobRun {
       runId: operation.runId,
       wanted: operation.outputs.length,
       staging: io.staging,
-      limits: outputLimits(settings),
+      limits: outputLimits(settings, way),
     });
     this.#streams = new RunStreams({
       api,

@@ -1,7 +1,9 @@
 import type { V1Container, V1Job, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { OUTPUTS_FOLDER } from '../../bundle/bundle.js';
+import type { Way } from '../../frame/delivery.js';
 import type { Operation } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
+import { COLLECTOR_HINTS } from './collector-hints.js';
 import { pinnedImage } from './image-reference.js';
 import { SERVICE_ACCOUNT_FOLDER } from './input-paths.js';
 import type { InputPlan } from './inputs.js';
@@ -11,7 +13,7 @@ import { inputFileName } from '../../frame/sidecar.js';
 import { buildSidecar, FILES_VOLUME, OUTPUTS_VOLUME, sidecarVolumes } from './sidecar.js';
 
 /** A finished Job that nobody came back for is removed after a day; long enough for `cnab resume`. */
-const TTL_SECONDS = 24 * 60 * 60;
+export const TTL_SECONDS = 24 * 60 * 60;
 /** `kubectl logs POD` then shows the bundle's own log. */
 const FOR_PEOPLE = { 'kubectl.kubernetes.io/default-container': INVOCATION_CONTAINER };
 const TOKEN_VOLUME = 'service-account';
@@ -22,6 +24,7 @@ export interface JobParts {
   readonly name: string;
   readonly inputs: InputPlan;
   readonly shape: PodShape;
+  readonly way: Way;
   /** Beside the run's own; the sandbox says here what its containers are made of. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -45,7 +48,10 @@ export function buildJob(parts: JobParts): V1Job {
       parallelism: 1,
       ttlSecondsAfterFinished: TTL_SECONDS,
       ...(deadline === undefined ? {} : { activeDeadlineSeconds: deadline }),
-      template: { metadata: { labels, annotations: { ...annotations, ...FOR_PEOPLE } }, spec: buildPod(parts) },
+      template: {
+        metadata: { labels, annotations: { ...annotations, ...FOR_PEOPLE, ...COLLECTOR_HINTS } },
+        spec: buildPod(parts),
+      },
     },
   };
 }

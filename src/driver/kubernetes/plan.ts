@@ -1,4 +1,5 @@
 import type { V1Job } from '@kubernetes/client-node';
+import type { Way } from '../../frame/delivery.js';
 import type { Operation } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import { planInputs, type InputPlan } from './inputs.js';
@@ -30,15 +31,16 @@ export interface RunPlanParts {
   readonly operation: Operation;
   readonly settings: DriverSettings;
   readonly attempt: Attempt;
+  readonly way: Way;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** Pure: the same operation gives the same plan. Throws CnabError `invalid` where the pod patch does not hold. */
-export function planRun({ operation, settings, attempt, annotations }: RunPlanParts): RunPlan {
+export function planRun({ operation, settings, attempt, way, annotations }: RunPlanParts): RunPlan {
   const name = jobName(operation, attempt.number);
   const inputs = planInputs(operation, name);
   const shape = podShape(attempt.restricted, settings.runAsUser);
-  const job = buildJob({ operation, settings, name, inputs, shape, annotations });
+  const job = buildJob({ operation, settings, name, inputs, shape, way, annotations });
   const { podPatch } = settings;
   return {
     name,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { CnabError } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { KubernetesError } from './kubernetes-error.js';
@@ -36,15 +37,40 @@ interface Rule {
 }
 
 /**
+ * By exec come outputs that are large or sensitive. A WebSocket is opened with GET; since Kubernetes 1.35 its exec needs
+ * `create` as well (AuthorizePodWebsocketUpgradeCreatePermission).
+ */
+const EXEC_RIGHTS: readonly Right[] = [
+  { verb: 'get', group: '', resource: 'pods/exec' },
+  { verb: 'create', group: '', resource: 'pods/exec' },
+];
+
+/**
  * Rejects with CnabError `unavailable` that names every right which is lacking, before anything is created. One question
  * for all rules; what they do not show is asked for one by one, because not every authorizer can list its rules.
+ * `mayExec`: as far as the cluster says so; always false where `asksForExec` is.
  */
-export async function checkRights(api: KubernetesApi, namespace: string, signal: AbortSignal): Promise<void> {
-  const rules = await rulesIn(api, namespace, signal);
-  const unseen = RIGHTS.filter((right) => !rules.some((rule) => allows(rule, right)));
-  const denied = await Promise.all(unseen.map((right) => isDenied(api, namespace, right, signal)));
-  const missing = unseen.filter((_, index) => denied[index] === true);
-  if (missing.length === 0) return;
+export async function checkRights(
+  api: KubernetesApi,
+  namespace: string,
+  asksForExec: boolean,
+  signal: AbortSignal,
+): Promise<{ readonly mayExec: boolean }> {
+  const { rules, areAll } = await rulesIn(api, namespace, signal);
+  const isUnseen = (right: Right): boolean => !rules.some((rule) => allows(rule, right));
+  const unseen = RIGHTS.filter(isUnseen);
+  const unseenForExec = asksForExec ? EXEC_RIGHTS.filter(isUnseen) : [];
+  const [answers, answersForExec] = await forManyListeners(signal, (ofAll) => {
+    const answer = (right: Right): Promise<boolean | undefined> => isAllowed(api, namespace, right, ofAll);
+    return Promise.all([
+      Promise.all(unseen.map(answer)),
+      // Nothing hangs on it but the way that outputs go, so the list is believed where it says that it is whole.
+      areAll ? unseenForExec.map(() => false) : Promise.all(unseenForExec.map(answer)),
+    ]);
+  });
+  const mayExec = asksForExec && answersForExec.every((allowed) => allowed === true);
+  const missing = unseen.filter((_, index) => answers[index] === false);
+  if (missing.length === 0) return { mayExec };
   const { user } = api.connection;
   const who = user === undefined ? 'this user' : `user "${user}"`;
   const what = missing.map(({ verb, ...right }) => `${verb} ${fullName(right)}`).join(', ');
@@ -60,17 +86,40 @@ export async function checkRights(api: KubernetesApi, namespace: string, signal:
   );
 }
 
-/** Empty where the cluster does not answer this. */
-async function rulesIn(api: KubernetesApi, namespace: string, signal: AbortSignal): Promise<readonly Rule[]> {
-  interface Review {
-    readonly status?: { readonly resourceRules?: readonly Rule[] };
+/** Ten requests at a time listen to one signal, and Node warns of a leak from the eleventh listener on. */
+async function forManyListeners<T>(outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const inner = new AbortController();
+  setMaxListeners(0, inner.signal);
+  const onAbort = (): void => inner.abort(outer.reason);
+  outer.addEventListener('abort', onAbort, { once: true });
+  if (outer.aborted) onAbort();
+  try {
+    return await work(inner.signal);
+  } finally {
+    outer.removeEventListener('abort', onAbort);
   }
-  const spec = { namespace };
-  const review = await ask<Review>(api, 'SelfSubjectRulesReview', spec, signal);
-  return review?.status?.resourceRules ?? [];
 }
 
-async function isDenied(api: KubernetesApi, namespace: string, right: Right, signal: AbortSignal): Promise<boolean> {
+/** Empty where the cluster does not answer this. `areAll`: there is no right that they do not show. */
+async function rulesIn(
+  api: KubernetesApi,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<{ readonly rules: readonly Rule[]; readonly areAll: boolean }> {
+  interface Review {
+    readonly status?: { readonly resourceRules?: readonly Rule[]; readonly incomplete?: boolean };
+  }
+  const review = await ask<Review>(api, 'SelfSubjectRulesReview', { namespace }, signal);
+  return { rules: review?.status?.resourceRules ?? [], areAll: review?.status?.incomplete === false };
+}
+
+/** Undefined where the cluster does not answer this. */
+async function isAllowed(
+  api: KubernetesApi,
+  namespace: string,
+  right: Right,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
   interface Review {
     readonly status?: { readonly allowed?: boolean };
   }
@@ -78,7 +127,7 @@ async function isDenied(api: KubernetesApi, namespace: string, right: Right, sig
   const { verb, group } = right;
   const attributes = { namespace, verb, group, resource, ...(subresource === undefined ? {} : { subresource }) };
   const review = await ask<Review>(api, 'SelfSubjectAccessReview', { resourceAttributes: attributes }, signal);
-  return review?.status?.allowed === false;
+  return review?.status?.allowed;
 }
 
 /** A cluster that does not answer such a question is not asked again; the request itself will tell. */

@@ -7,59 +7,37 @@ import {
   sidecarEnvironment,
   sidecarScript,
 } from '../../frame/sidecar.js';
-import type { OutputLimits } from '../../frame/problem.js';
+import type { Way } from '../../frame/delivery.js';
 import type { Operation } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import { withoutExpansion } from './environment.js';
 import type { InputPlan } from './inputs.js';
 import { OUTPUTS_CONTAINER } from './names.js';
 import { inputMode, sidecarSecurity, type PodShape } from './security.js';
+import { outputLimits } from './way.js';
 
 export const OUTPUTS_VOLUME = 'outputs';
 export const FILES_VOLUME = 'files';
 const INPUTS_VOLUME = 'inputs';
-
-/**
- * What fits into the log in one pass: 6 MiB of base64, so that the log file stays below the size at which a kubelet
- * rotates it (10 MiB), and everything can be read again until the pod is deleted.
- */
-const SMALL_PATH_BYTES = 4_718_592;
-
-/** The limits that the sidecar and the assembler apply; both must have the same. */
-export function outputLimits({ maxOutputBytes, maxOutputsTotalBytes }: DriverSettings): OutputLimits {
-  return {
-    maxOutputBytes: Math.min(maxOutputBytes, SMALL_PATH_BYTES),
-    maxTotalBytes: Math.min(maxOutputsTotalBytes, SMALL_PATH_BYTES),
-    advice: {
-      output: adviceOn(maxOutputBytes, '--max-output-size'),
-      total: adviceOn(maxOutputsTotalBytes, '--max-outputs-total'),
-    },
-  };
-}
-
-function adviceOn(asked: number, flag: string): string {
-  return asked <= SMALL_PATH_BYTES
-    ? `raise it with ${flag}`
-    : `the log of the pod, by which outputs travel, carries no more, whatever ${flag} says; let the bundle put it elsewhere and output the place`;
-}
 
 export interface SidecarParts {
   readonly operation: Operation;
   readonly settings: DriverSettings;
   readonly inputs: InputPlan;
   readonly shape: PodShape;
+  readonly way: Way;
 }
 
 /**
  * The one container of ours: brings the inputs, holds the invocation back until they are there, and sends the outputs
  * when it has ended. A native sidecar (init container that is restarted for ever, Kubernetes 1.29).
  */
-export function buildSidecar({ operation, settings, inputs, shape }: SidecarParts): V1Container {
+export function buildSidecar({ operation, settings, inputs, shape, way }: SidecarParts): V1Container {
   const environment = sidecarEnvironment({
     runId: operation.runId,
     wanted: operation.outputs,
-    limits: outputLimits(settings),
-    way: { via: 'log', maxLogBytes: SMALL_PATH_BYTES, inLog: 'all' },
+    limits: outputLimits(settings, way),
+    way,
     inputs: inputs.files.map(({ file, parts }) => ({
       mode: Number.parseInt(inputMode(file.access, shape), 8),
       parts: parts.length,

@@ -13,20 +13,47 @@ describe('a run that is refused', () => {
       { outputs: [{ name: 'key', path: '/cnab/app/outputs/key', sensitive: true }] },
       { image: { image: 'a', contentDigest: 'no digest' } },
     ]) {
-      const run = await runOnApiServer({ operation, invocation: mustNotRun });
+      const run = await runOnApiServer({ operation, settings: { outputsVia: 'log' }, invocation: mustNotRun });
       assertNotRun(run, /./, 'invalid');
       assert.deepEqual(run.faults.requests, []);
     }
   });
 
-  it('sensitive outputs are named with the flag that lets them travel in the log', async () => {
-    const outputs = [{ name: 'key', path: '/cnab/app/outputs/key', sensitive: true }];
-    const { result } = await runOnApiServer({ operation: { outputs }, invocation: mustNotRun });
-    assert.match(result.error?.message ?? '', /output "key".* --sensitive-outputs=exec .* does not carry outputs yet/);
-    assert.match(result.error?.suggestions.join() ?? '', /--sensitive-outputs=log/);
+  const key = [{ name: 'key', path: '/cnab/app/outputs/key', sensitive: true }];
+  for (const verb of ['get', 'create'] as const) {
+    it(`sensitive outputs of who may not ${verb} pods/exec are refused by name before anything is created`, async () => {
+      for (const hidden of [false, true]) {
+        const run = await runOnApiServer({
+          operation: { outputs: key },
+          faults: (faults) => {
+            faults.forbid({ verb, resource: 'pods/exec' });
+            if (hidden) faults.hideRules();
+          },
+          invocation: mustNotRun,
+        });
+        assertNotRun(run, /^the sensitive output "key" cannot be collected: .* may not get and create pods\/exec/);
+        assert.match(run.result.error?.suggestions.join() ?? '', /pods\/exec.*--sensitive-outputs log/);
+        assert.deepEqual([created(run, 'jobs'), created(run, 'secrets')], [0, 0]);
+      }
+    });
+  }
+
+  it('who may not exec is told so where only exec was to be used, and else needs it not', async () => {
+    const forbidden = (settings: object) =>
+      runOnApiServer({
+        settings,
+        faults: (faults) => faults.forbid({ resource: 'pods/exec' }),
+        invocation: ({ write }) => (write('/cnab/app/outputs/greeting', 'hello'), 0),
+      });
+    const refused = await forbidden({ outputsVia: 'exec' });
+    assertNotRun(refused, /may not get and create pods\/exec in namespace default, and --outputs-via exec needs it/);
+    assert.deepEqual((await forbidden({})).outputs, { greeting: 'hello' });
+  });
+
+  it('sensitive outputs travel in the log where the user says so', async () => {
     const allowed = await runOnApiServer({
-      operation: { outputs },
-      settings: { sensitiveOutputs: 'log' },
+      operation: { outputs: key },
+      settings: { sensitiveOutputs: 'log', outputsVia: 'log' },
       invocation: ({ write }) => (write('/cnab/app/outputs/key', 'k'), 0),
     });
     assert.deepEqual(allowed.outputs, { key: 'k' });

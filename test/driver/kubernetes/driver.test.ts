@@ -104,8 +104,9 @@ describe('a run as a Job', () => {
     assert.deepEqual([run.result.status, run.outputs], ['succeeded', { small: 'y' }]);
   });
 
-  it("a limit that is the log's own is told as that, not as the one the user may set", async () => {
+  it("a limit that is the log's own is told as that, not as the one for all outputs", async () => {
     const run = await runOnApiServer({
+      settings: { outputsVia: 'log', maxLogOutputsBytes: 4_718_592 },
       operation: { outputs: [output('large'), output('more'), output('small')] },
       invocation: ({ write }) => {
         write('/cnab/app/outputs/large', Buffer.alloc(5 * 1024 ** 2));
@@ -117,11 +118,11 @@ describe('a run as a Job', () => {
     const [large, small] = run.result.problems.map(({ reason }) => reason);
     assert.match(
       large ?? '',
-      /^has 5 MiB, over the limit of 4\.5 MiB for one output: the log of the pod, .* whatever --max-output-size says/,
+      /^has 5 MiB, with which the outputs exceed 4\.5 MiB together: raise it with --max-log-outputs, or .* pods\/exec/,
     );
     assert.match(
       small ?? '',
-      /^has 1 bytes, with which the outputs exceed 4\.5 MiB together: the log .* whatever --max-outputs-total says/,
+      /^has 1 bytes, with which the outputs exceed 4\.5 MiB together: raise it with --max-log-outputs/,
     );
   });
 

@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import type { V1Job, V1PodSpec } from '@kubernetes/client-node';
 import { planInputs } from '../../../src/driver/kubernetes/inputs.js';
+import type { Way } from '../../../src/frame/delivery.js';
 import { buildJob } from '../../../src/driver/kubernetes/job.js';
 import { podShape } from '../../../src/driver/kubernetes/security.js';
+import { expectedWay } from '../../../src/driver/kubernetes/way.js';
 import type { Operation } from '../../../src/driver/driver.js';
 import { DEFAULT_SETTINGS, type DriverSettings } from '../../../src/driver/settings.js';
 import { inputFile, operation, RUN_ID } from '../../helpers/operation.js';
 
 function build(
-  given: { operation?: Partial<Operation>; settings?: Partial<DriverSettings>; restricted?: boolean } = {},
+  given: { operation?: Partial<Operation>; settings?: Partial<DriverSettings>; restricted?: boolean; way?: Way } = {},
 ): V1Job {
   const asked = operation(given.operation);
   const settings = { ...DEFAULT_SETTINGS, ...given.settings };
   const shape = podShape(given.restricted ?? false, settings.runAsUser);
-  return buildJob({ operation: asked, settings, name: 'job', inputs: planInputs(asked, 'job'), shape });
+  const way = given.way ?? expectedWay(asked, settings);
+  return buildJob({ operation: asked, settings, name: 'job', inputs: planInputs(asked, 'job'), shape, way });
 }
 const podOf = (job: V1Job): V1PodSpec => job.spec?.template.spec as V1PodSpec;
 
@@ -44,6 +47,11 @@ describe('the Job of a run', () => {
     assert.deepEqual(spec?.template.metadata?.annotations, {
       ...metadata?.annotations,
       'kubectl.kubernetes.io/default-container': 'invocation',
+      'ad.datadoghq.com/outputs.logs_exclude': 'true',
+      'co.elastic.logs.outputs/enabled': 'false',
+      'fluentbit.io/exclude-outputs': 'true',
+      'vector.dev/exclude-containers': 'outputs',
+      'io.opentelemetry.discovery.logs.outputs/enabled': 'false',
     });
   });
 

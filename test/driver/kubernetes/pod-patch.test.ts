@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { V1Container } from '@kubernetes/client-node';
 import type { JsonObject } from '../../../src/bundle/bundle.js';
 import { planRun, previewRun } from '../../../src/driver/kubernetes/plan.js';
+import { expectedWay } from '../../../src/driver/kubernetes/way.js';
 import { DEFAULT_SETTINGS } from '../../../src/driver/settings.js';
 import { inputFile, operation } from '../../helpers/operation.js';
 import { ATTEMPT, invocation, patched, problemsOf, sidecar, spec } from '../../helpers/pod-patch.js';
@@ -101,7 +102,9 @@ describe('the preview of a run', () => {
       files: [inputFile('/x', 's3cr3t')],
       environment: [{ name: 'A', value: Buffer.from('t0ken'), source: 'a' }],
     });
-    const plan = planRun({ operation: asked, settings: DEFAULT_SETTINGS, attempt: ATTEMPT, annotations: {} });
+    const settings = DEFAULT_SETTINGS;
+    const way = expectedWay(asked, settings);
+    const plan = planRun({ operation: asked, settings, attempt: ATTEMPT, way, annotations: {} });
     const objects = previewRun(plan, 'payments') as { kind: string; metadata: { namespace: string; name: string } }[];
     assert.deepEqual(
       objects.map(({ kind }) => kind),
