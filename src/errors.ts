@@ -2,17 +2,20 @@
  * What kind of end an error stands for. `src/cli/exit-codes.ts` gives each kind its exit code;
  * scripts may rely on both, so a kind is never renamed.
  */
-export type ErrorCode =
-  | 'bundle-failed'
-  | 'invalid'
-  | 'unavailable'
-  | 'timed-out'
-  | 'outputs-incomplete'
-  | 'not-found'
-  | 'busy'
-  | 'contact-lost'
-  | 'wrong-state'
-  | 'interrupted';
+export const ERROR_CODES = [
+  'bundle-failed',
+  'invalid',
+  'unavailable',
+  'timed-out',
+  'outputs-incomplete',
+  'not-found',
+  'busy',
+  'contact-lost',
+  'wrong-state',
+  'interrupted',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export interface CnabErrorOptions {
   /** What to do next: each entry is one line, preferably a command to paste. */

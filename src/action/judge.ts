@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, unlink } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { appliesTo, isSensitive, type Bundle, type Definition } from '../bundle/bundle.js';
@@ -6,6 +6,7 @@ import { checkOutput, definitionType, outputDefault, outputWarning, typedOutput 
 import { own } from '../bundle/own.js';
 import type { CheckTime } from '../bundle/time-limit.js';
 import { valueTime } from '../bundle/values.js';
+import { isMissing } from '../claim/disk-error.js';
 import type { CollectedOutput, OperationResult } from '../driver/driver.js';
 import type { OutputSummary } from './request.js';
 
@@ -116,6 +117,8 @@ async function judgeCollected(
 }
 
 async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
+  // A process that was killed after this may have left one.
+  await unlink(file).catch(ignoreMissing);
   const handle = await open(file, 'wx', 0o600);
   try {
     await handle.writeFile(bytes);
@@ -123,6 +126,10 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
 }
 
 function sha256Of(bytes: Uint8Array): string {

@@ -2,10 +2,8 @@ import { BUILT_IN_ACTIONS, type Bundle } from '../bundle/bundle.js';
 import { own } from '../bundle/own.js';
 import { shellWord } from '../bundle/shell-word.js';
 import type { Installation } from '../claim/claim.js';
-import { isInstalled, isUninstalled, unsettled } from '../claim/status.js';
-import type { Target } from '../claim/target.js';
+import { isInstalled, isUninstalled } from '../claim/status.js';
 import { CnabError } from '../errors.js';
-import { flagsFor } from './refuse.js';
 
 /** What an action does to its installation (spec 101, "actions"). */
 export interface ActionTraits {
@@ -43,27 +41,12 @@ export function traitsOf(bundle: Bundle, action: string): ActionTraits {
 }
 
 /**
- * Throws CnabError `wrong-state` when the installation's history forbids the action, `contact-lost` when an earlier
- * run never got an end. A failed run leaves the state undefined, so anything may repair it (cnab-spec issue 237).
+ * Throws CnabError `wrong-state` when the installation's history forbids the action. A failed run leaves the state
+ * undefined, so anything may repair it (cnab-spec issue 237).
  */
-export function permit(action: string, installation: Installation, target: Target, force: boolean): void {
+export function permit(action: string, installation: Installation, force: boolean): void {
   const { name } = installation;
   const word = shellWord(name);
-  const open = unsettled(installation);
-  if (open && !force) {
-    throw new CnabError(
-      'contact-lost',
-      `the last run of "${name}" (${open.claim.action}, run ${open.claim.id}) never reported an end: it may still be going on.`,
-      {
-        suggestions: [
-          ...(target.driver === 'kubernetes'
-            ? [`Look for its Job: kubectl get jobs -l cnab.io/run=${open.claim.id} ${flagsFor(target)}`]
-            : []),
-          'When it is over, go on with --force: the run is then recorded as unknown.',
-        ],
-      },
-    );
-  }
   if (action === 'install' && isInstalled(installation) && !force) {
     throw new CnabError('wrong-state', `"${name}" is already installed.`, {
       suggestions: [`To change it: cnab upgrade ${word}`, 'To run install once more: --force'],

@@ -1,6 +1,5 @@
 import { canonicalDigest } from '../bundle/canonical.js';
 import type { Json, LoadedBundle } from '../bundle/bundle.js';
-import { valueText } from '../bundle/values.js';
 import { validateBundle } from '../bundle/validate.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Claim, ClaimRecord, Installation } from '../claim/claim.js';
@@ -12,12 +11,13 @@ import { checkExtensions } from './extensions.js';
 import { chooseImage } from './image.js';
 import { claimExtras, customOfClaim, installedValues, keptFrom, mergeChoices } from './kept.js';
 import { buildOperation } from './operation.js';
-import { textsOf } from './mask.js';
 import { checkNamedOutputs } from './named-outputs.js';
 import { resolveParameters, type ResolvedParameters } from './parameters.js';
 import { permit, traitsOf, type ActionTraits } from './permit.js';
 import { notInstalled } from './refuse.js';
 import type { ActionContext, ActionRequest, ActionStart } from './request.js';
+import { refuseUnfinished } from './unfinished.js';
+import { parameterSecrets } from './secrets.js';
 import { readSourceOutput } from './source-output.js';
 
 /** Everything that is decided before anything is recorded or created. */
@@ -28,6 +28,7 @@ export interface PreparedAction {
   readonly parameters: ResolvedParameters;
   /** Values that no log may show. */
   readonly secrets: readonly Uint8Array[];
+  readonly detach: boolean;
   readonly start: ActionStart;
   readonly digest: string;
   readonly warnings: readonly string[];
@@ -90,7 +91,14 @@ export async function prepareAction(
   if (!traits.stateless) {
     if (action !== 'install' && record === undefined)
       throw await notInstalled(request.installation, target, context.store);
-    if (installation !== undefined) permit(action, installation, target, request.force);
+    if (installation !== undefined) {
+      if (!request.force) await refuseUnfinished(installation, claims, context);
+      permit(action, installation, request.force);
+    }
+  } else if (request.detach) {
+    throw new CnabError('invalid', `action "${action}" is stateless and leaves no record: nobody could take it up`, {
+      suggestions: ['run it without --detach'],
+    });
   }
   checkNamedOutputs(request.namedOutputs ?? [], bundle);
   const extensionWarnings = checkExtensions(bundle, request.ignoreRequiredExtensions);
@@ -153,7 +161,8 @@ export async function prepareAction(
     operation,
     traits,
     parameters,
-    secrets: secretsOf(parameters, credentials),
+    detach: request.detach === true,
+    secrets: [...parameterSecrets(claim), ...credentials.values()],
     start: startOf(claim, target, previous, parameters, kept.choices, choices.serviceAccount),
     digest: loaded.digest,
     warnings: [
@@ -171,15 +180,6 @@ function valuesOf(parameters: ResolvedParameters): Record<string, Json> {
   return Object.fromEntries(
     parameters.applied.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
   );
-}
-
-/** A tool may print a sensitive object's members without the rest, and its definition says that they are secrets. */
-function secretsOf(
-  { applied }: ResolvedParameters,
-  credentials: ReadonlyMap<string, Uint8Array>,
-): readonly Uint8Array[] {
-  const texts = applied.flatMap(({ sensitive, value }) => (sensitive ? [valueText(value), ...textsOf(value)] : []));
-  return [...credentials.values(), ...texts.map((text) => Buffer.from(text))];
 }
 
 function startOf(

@@ -56,6 +56,8 @@ export interface ActionRequest {
   /** uninstall --delete-record: remove the record after success. */
   readonly deleteRecord: boolean;
   readonly ignoreRequiredExtensions: boolean;
+  /** Leave as soon as the run needs this process no more; refused for a stateless action, which nobody could take up. */
+  readonly detach?: boolean;
   /** Outputs that the caller asks for by name; one that the bundle does not declare is refused before anything runs. */
   readonly namedOutputs?: readonly string[];
 }
@@ -120,6 +122,8 @@ export interface ActionOutcome {
   readonly bundle: { readonly name: string; readonly version: string; readonly digest: string };
   readonly outputs: readonly OutputSummary[];
   readonly logComplete: boolean;
+  /** Outputs that did not arrive can be fetched by `resumeAction`; `until`: milliseconds since 1970, where it is known. */
+  readonly outstanding?: { readonly until?: number };
   readonly error?: CnabError;
   readonly warnings: readonly string[];
   readonly stopReason?: StopReason;

@@ -1,13 +1,15 @@
 import { checkInstallationName } from '../bundle/names.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Installation, Result } from '../claim/claim.js';
-import { lastEffective, unsettled } from '../claim/status.js';
+import { isUnsettled, lastEffective } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
-import { afterRun, executeAction } from './execute.js';
+import { executeAction } from './execute.js';
 import { runningResult, unfinishedResult, unknownResult } from './final-result.js';
 import { traitsOf } from './permit.js';
 import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
 import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
+import { afterRun } from './settle.js';
+import { releaseLeftovers, surveyRuns } from './unfinished.js';
 
 /**
  * Runs one action of one installation: everything is checked, then the claim and a `running` result are on disk, then
@@ -38,7 +40,7 @@ async function runLocked(request: ActionRequest, context: ActionContext, claims:
   // Read again: what was true before the lock was taken may have changed.
   const installation = await claims.read(request.installation);
   const prepared = await prepareAction(request, context, claims, installation);
-  await settleEarlierRun(installation, claims, context);
+  if (installation !== undefined) await clearEarlierRuns(installation, claims, context);
   const outcome = await runRecorded(prepared, context, claims);
   if (!request.deleteRecord || outcome.status !== 'succeeded') return outcome;
   try {
@@ -61,19 +63,30 @@ async function leavesNoRecord(request: ActionRequest, installation: Installation
   return traitsOf(bundle, action).stateless;
 }
 
-/** A run that never got an end is recorded as unknown before the next one; `prepareAction` let it pass only with --force. */
-async function settleEarlierRun(
-  installation: Installation | undefined,
+/**
+ * Puts away what killed processes left. A run that never got an end is recorded as unknown, and its Job removed, before the
+ * next one begins; `prepareAction` let it pass only with --force.
+ */
+async function clearEarlierRuns(
+  installation: Installation,
   claims: TargetClaims,
   context: ActionContext,
 ): Promise<void> {
-  const open = installation === undefined ? undefined : unsettled(installation);
-  if (open === undefined) return;
-  const { claim } = open;
-  await claims.saveResult(
-    claim.installation,
-    unknownResult(await claims.nextId(claim.installation), claim, context.clock.now()),
-  );
+  const { unfinished, leftovers } = await surveyRuns(claims, installation);
+  const given = unfinished.filter(({ lacks }) => lacks === 'end');
+  for (const { record } of given) {
+    const { claim } = record;
+    if (isUnsettled(record)) {
+      const id = await claims.nextId(claim.installation);
+      await claims.saveResult(claim.installation, unknownResult(id, claim, context.clock.now()));
+    }
+    context.events.onWarning(
+      `the ${claim.action} that never ended (run ${claim.id}) is given up, and its Job removed.`,
+    );
+  }
+  const gone = given.map(({ record, note }) => ({ runId: record.claim.id, state: note.state }));
+  const warnings = await releaseLeftovers([...gone, ...leftovers], claims, context);
+  warnings.forEach(context.events.onWarning);
 }
 
 async function runRecorded(

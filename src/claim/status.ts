@@ -103,7 +103,11 @@ export function isAbsent(installation: Installation): boolean {
  * was killed, or still works. A claim without any result was never begun.
  */
 export function unsettled(installation: Installation): ClaimRecord | undefined {
-  return installation.records.findLast(({ results }) => results.length > 0 && results.every(isOpen));
+  return installation.records.findLast(isUnsettled);
+}
+
+export function isUnsettled({ results }: ClaimRecord): boolean {
+  return results.length > 0 && results.every(isOpen);
 }
 
 function isOpen({ status }: Result): boolean {

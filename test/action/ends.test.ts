@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { LOGS_OUTPUT } from '../../src/claim/claim.js';
 import type { TargetClaims } from '../../src/claim/claim-store.js';
@@ -58,13 +58,13 @@ describe('the end of a run', () => {
       async (run) => {
         ({ staging } = run.io);
         await run.log('precious\n');
-        await writeFile(path.join(staging, 'default-0'), 'in the way');
+        await mkdir(path.join(staging, 'default-0'));
       },
       { bundle: loaded(bundle) },
     );
     await assert.rejects(running, (error: CnabError) => {
       assert.equal(error.code, 'contact-lost');
-      assert.match(error.suggestions.join(), new RegExp(`kept in ${staging}, its log in `));
+      assert.match(error.suggestions.join(), new RegExp(`kept in ${staging}, its log in [^]*cnab resume app`));
       return true;
     });
     assert.equal(await readFile(path.join(staging, '../log'), 'utf8'), 'precious\n');

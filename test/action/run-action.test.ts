@@ -144,7 +144,9 @@ describe('runAction', () => {
     await refuses(
       stage.run('uninstall', ok),
       'contact-lost',
-      new RegExp(`never reported an end[^]*cnab.io/run=${id} --context test --namespace default\n[^]*--force`),
+      new RegExp(
+        `upgrade of "app" .*run ${id}.* never reported an end: it is not there[^]*cnab resume app\n[^]*cnab wait app[^]*logs -f app\n[^]*--cancel[^]*--force`,
+      ),
     );
     await stage.run('uninstall', ok, { force: true });
     assert.deepEqual(await stage.story(), [

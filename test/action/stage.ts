@@ -12,7 +12,7 @@ import { systemClock } from '../../src/driver/clock.js';
 import type { Driver } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
 import { storeIn } from '../claim/samples.js';
-import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
+import { FAKE_TARGET, FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
 
 export const APP: Bundle = {
   schemaVersion: 'v1.2.0',
@@ -51,6 +51,9 @@ export function loaded(bundle: Bundle, changes: Partial<LoadedBundle> = {}): Loa
     ...changes,
   };
 }
+
+/** Holds on to the open files of runs that never end, which would be closed with a warning when they are forgotten. */
+const KILLED: unknown[] = [];
 
 /** A place to run actions: a real store in a temporary folder, and everything that was said while they ran. */
 export class Stage {
@@ -108,7 +111,14 @@ export class Stage {
       ...(action === 'install' ? { bundle: loaded(APP) } : {}),
       ...changes,
     };
-    const context: ActionContext = {
+    return await runAction(request, this.context(driver, signal));
+  }
+
+  context(
+    driver: Driver | ConstructorParameters<typeof FakeDriver>[0],
+    signal: AbortSignal = new AbortController().signal,
+  ): ActionContext {
+    return {
       store: this.store,
       driver: typeof driver === 'function' ? new FakeDriver(driver) : driver,
       clock: systemClock,
@@ -122,7 +132,40 @@ export class Stage {
         onStart: (start) => void this.starts.push(start),
       },
     };
-    return await runAction(request, context);
+  }
+
+  /** Runs it until the tool is done with what it does, and leaves all as SIGKILL at that moment would. The run's id. */
+  async kill(
+    action: string,
+    tool: (run: FakeRun) => Promise<void>,
+    changes: Partial<ActionRequest> = {},
+  ): Promise<string> {
+    const done = new Promise<void>((resolve, reject) => {
+      const running = this.run(
+        action,
+        async (run) => {
+          KILLED.push(run);
+          await tool(run);
+          resolve();
+          await new Promise(() => undefined);
+        },
+        changes,
+      );
+      running.catch(reject);
+    });
+    await done;
+    await rm(path.join(this.home, 'locks'), { recursive: true });
+    return (await this.last()).claim.id;
+  }
+
+  /** All that is on disk, for comparison: ids and times of a run are others each time. */
+  async records(): Promise<string> {
+    const records = (await this.installation())?.records ?? [];
+    const told = records.map(({ claim, results }) => ({
+      ...{ action: claim.action, parameters: claim.parameters },
+      results: results.map(({ status, message, outputs, custom }) => ({ status, message, outputs, custom })),
+    }));
+    return JSON.stringify(told, null, 1);
   }
 
   async installation(name = 'app'): Promise<Installation | undefined> {

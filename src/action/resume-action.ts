@@ -1,0 +1,119 @@
+import { checkInstallationName } from '../bundle/names.js';
+import { shellWord } from '../bundle/shell-word.js';
+import type { InstallationLock, TargetClaims } from '../claim/claim-store.js';
+import type { ClaimRecord, Installation } from '../claim/claim.js';
+import { lastRun } from '../claim/status.js';
+import { CnabError } from '../errors.js';
+import { readAdopted, recordAdopted, unknownRuns } from './adopt.js';
+import { notInstalled } from './refuse.js';
+import type { ActionContext, ActionOutcome } from './request.js';
+import { afterRun } from './settle.js';
+import { takeUp, type RunToTakeUp } from './take-up.js';
+import { releaseLeftovers, surveyRuns } from './unfinished.js';
+
+export interface ResumeRequest {
+  readonly installation: string;
+  /** Absent: the newest run that can be taken up. */
+  readonly runId?: string;
+  /** Stop it, and settle it. */
+  readonly cancel: boolean;
+}
+
+/** `ended`: there is nothing to take up, because that run has an end. */
+export type Resumed =
+  | { readonly kind: 'settled'; readonly outcome: ActionOutcome }
+  | { readonly kind: 'ended'; readonly record: ClaimRecord; readonly claims: TargetClaims };
+
+/**
+ * Takes up a run whose process is gone: of this store, or, where it knows of none, one that is found on the target by the
+ * installation's name. What it left is put away even where there is nothing to take up.
+ *
+ * Rejects with CnabError: `busy` while a live process is on it, `not-found` where there is no such installation or run,
+ * `invalid` where a run that was found is not what it claims to be; then as `takeUp` does.
+ */
+export async function resumeAction(request: ResumeRequest, context: ActionContext): Promise<Resumed> {
+  const { installation: name } = request;
+  checkInstallationName(name);
+  const claims = context.store.on(await context.driver.target(context.signal));
+  const lock = await lockFor(name, claims);
+  let resumed: Resumed;
+  try {
+    resumed = await resumeLocked(request, context, claims);
+  } catch (error) {
+    await lock.release().catch(() => undefined);
+    throw error;
+  }
+  if (resumed.kind === 'settled') return { ...resumed, outcome: await afterRun(resumed.outcome, () => lock.release()) };
+  await lock.release();
+  return resumed;
+}
+
+/** Rejects with CnabError `busy` that says how to look on. */
+async function lockFor(name: string, claims: TargetClaims): Promise<InstallationLock> {
+  try {
+    return await claims.lock(name, 'resume');
+  } catch (error) {
+    if (!(error instanceof CnabError) || error.code !== 'busy') throw error;
+    const owner = await claims.owner(name);
+    if (owner === undefined) throw error;
+    const word = shellWord(name);
+    const what = `another process (pid ${owner.pid} on ${owner.host}, ${owner.purpose} since ${owner.since})`;
+    throw new CnabError('busy', `${what} is on it.`, {
+      cause: error,
+      suggestions: [
+        `To see its log: cnab logs -f ${word}. To wait for its end: cnab wait ${word}`,
+        ...error.suggestions,
+      ],
+    });
+  }
+}
+
+async function resumeLocked(request: ResumeRequest, context: ActionContext, claims: TargetClaims): Promise<Resumed> {
+  const { installation: name, runId } = request;
+  const installation = await claims.read(name);
+  const survey = installation === undefined ? undefined : await surveyRuns(claims, installation);
+  const warnings = await releaseLeftovers(survey?.leftovers ?? [], claims, context);
+  warnings.forEach(context.events.onWarning);
+  const mine = survey?.unfinished.find(({ record }) => runId === undefined || record.claim.id === runId);
+  if (mine !== undefined) {
+    const { record, note } = mine;
+    return await settled({ record, note, claims, stateless: false, cancel: request.cancel }, context);
+  }
+  const recorded = installation?.records.find(({ claim }) => claim.id === runId);
+  if (recorded !== undefined) return { kind: 'ended', record: recorded, claims };
+  const adopted = await adopt(request, context, claims, installation);
+  if (adopted !== undefined) return await settled(adopted, context);
+  if (installation === undefined) throw await notInstalled(name, claims.target, context.store);
+  const last = lastRun(installation);
+  if (last === undefined || runId !== undefined) {
+    throw new CnabError('not-found', `"${name}" has no run ${JSON.stringify(runId ?? 'last')}.`, {
+      suggestions: [`Its runs: cnab history ${shellWord(name)}`],
+    });
+  }
+  return { kind: 'ended', record: last, claims };
+}
+
+async function settled(run: RunToTakeUp, context: ActionContext): Promise<Resumed> {
+  return { kind: 'settled', outcome: await takeUp(run, context) };
+}
+
+/**
+ * A run that another store began, recorded in this one. A stateless run is taken up only where it is named: it has no
+ * lock, so it may well have a live process.
+ */
+async function adopt(
+  { installation: name, runId, cancel }: ResumeRequest,
+  context: ActionContext,
+  claims: TargetClaims,
+  installation: Installation | undefined,
+): Promise<RunToTakeUp | undefined> {
+  for (const found of await unknownRuns(name, installation, context)) {
+    if (runId !== undefined && found.runId !== runId) continue;
+    const adopted = await readAdopted(found, name, context);
+    const { claim, stateless, inputs } = adopted;
+    if (stateless && runId === undefined) continue;
+    const record = stateless ? { claim, results: [] } : await recordAdopted(adopted, claims, context);
+    return { record, note: { state: found.state }, claims, stateless, inputs, cancel };
+  }
+  return undefined;
+}

@@ -1,0 +1,115 @@
+import { shellWord } from '../bundle/shell-word.js';
+import type { RunLeft, TargetClaims } from '../claim/claim-store.js';
+import type { ClaimRecord, Installation } from '../claim/claim.js';
+import { isUnsettled, statusOf } from '../claim/status.js';
+import type { RunState } from '../driver/driver.js';
+import { CnabError } from '../errors.js';
+import type { ActionContext } from './request.js';
+import { readNote, type RunNote } from './run-note.js';
+
+/** A run that can be taken up. */
+export interface UnfinishedRun {
+  readonly record: ClaimRecord;
+  /** `end`: no end is known of it, and it may go on. `outputs`: it has ended, and outputs of it can still be fetched. */
+  readonly lacks: 'end' | 'outputs';
+  readonly note: RunNote;
+  /** What has come of it so far; undefined where its folder is gone. */
+  readonly left: RunLeft | undefined;
+}
+
+/** A run that is settled and whose process was killed before it had put everything away. */
+export interface Leftover {
+  readonly runId: string;
+  readonly state: RunState;
+}
+
+export interface RunSurvey {
+  /** Newest first. */
+  readonly unfinished: readonly UnfinishedRun[];
+  readonly leftovers: readonly Leftover[];
+}
+
+/** What the runs of an installation have left open. Rejects with CnabError `unavailable` when the disk refuses. */
+export async function surveyRuns(claims: TargetClaims, installation: Installation): Promise<RunSurvey> {
+  const folders = new Set(await claims.runsLeft(installation.records.map(({ claim }) => claim.id)));
+  const unfinished: UnfinishedRun[] = [];
+  const leftovers: Leftover[] = [];
+  for (const record of installation.records.toReversed()) {
+    const { id } = record.claim;
+    const isOpen = isUnsettled(record);
+    if (!isOpen && !folders.has(id)) continue;
+    const left = folders.has(id) ? await lookInto(claims, id) : undefined;
+    const note = readNote(left?.state);
+    if (isOpen) unfinished.push({ record, lacks: 'end', note, left });
+    else if (note.outstanding === undefined) leftovers.push({ runId: id, state: note.state });
+    else unfinished.push({ record, lacks: statusOf(record) === 'unknown' ? 'end' : 'outputs', note, left });
+  }
+  return { unfinished, leftovers };
+}
+
+/** A note that is damaged says nothing; the record does. */
+async function lookInto(claims: TargetClaims, runId: string): Promise<RunLeft | undefined> {
+  return await claims.runLeft(runId).catch((error: unknown) => {
+    if (error instanceof CnabError && error.code === 'invalid') return undefined;
+    throw error;
+  });
+}
+
+/** Puts away what a killed process of ours could not any more. Gives warnings instead of rejecting. */
+export async function releaseLeftovers(
+  leftovers: readonly Leftover[],
+  claims: TargetClaims,
+  { driver }: Pick<ActionContext, 'driver'>,
+): Promise<readonly string[]> {
+  const warnings: string[] = [];
+  for (const { runId, state } of leftovers) {
+    try {
+      warnings.push(...(await driver.release({ runId, state })));
+      await (await claims.openRun(runId)).remove();
+    } catch (error) {
+      if (!(error instanceof CnabError)) throw error;
+      warnings.push(`${error.message}.`);
+    }
+  }
+  return warnings;
+}
+
+/** What to type for an unfinished run. */
+export function takeUpCommands(installation: string, runId?: string): readonly string[] {
+  const of = `${shellWord(installation)}${runId === undefined ? '' : ` --run ${runId}`}`;
+  return [
+    `To take it up, with its log and its outputs: cnab resume ${of}`,
+    `To wait for its end: cnab wait ${of}. To see its log: cnab logs -f ${of}`,
+  ];
+}
+
+/**
+ * Throws CnabError `contact-lost` when an earlier run has no end: it says how that run stands on its target, where that can
+ * be told, and what to type.
+ */
+export async function refuseUnfinished(
+  installation: Installation,
+  claims: TargetClaims,
+  { driver, signal }: ActionContext,
+): Promise<void> {
+  const { unfinished } = await surveyRuns(claims, installation);
+  const open = unfinished.find(({ lacks }) => lacks === 'end');
+  if (open === undefined) return;
+  const { id, action, created } = open.record.claim;
+  const run = { runId: id, state: open.note.state };
+  const sight = await driver.look(run, signal).catch((error: unknown) => {
+    if (!(error instanceof CnabError)) throw error;
+    return { detail: `may still be going on (${error.message})` };
+  });
+  throw new CnabError(
+    'contact-lost',
+    `the ${action} of "${installation.name}" that was begun ${created} (run ${id}) never reported an end: it ${sight.detail}.`,
+    {
+      suggestions: [
+        ...takeUpCommands(installation.name),
+        `To stop it: cnab resume ${shellWord(installation.name)} --cancel`,
+        'To go on without it: --force (it is then recorded as unknown, and its Job is removed)',
+      ],
+    },
+  );
+}

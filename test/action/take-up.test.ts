@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { ActionOutcome } from '../../src/action/request.js';
+import { resumeAction, type Resumed, type ResumeRequest } from '../../src/action/resume-action.js';
+import { waitForRun } from '../../src/action/wait-for-run.js';
+import { recordedOutcome } from '../../src/action/recorded-outcome.js';
+import type { Claim } from '../../src/claim/claim.js';
+import type { OperationResult } from '../../src/driver/driver.js';
+import { CnabError } from '../../src/errors.js';
+import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
+import { refuses, Stage } from './stage.js';
+
+const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
+const whole = async (run: FakeLife): Promise<void> => {
+  await run.posted();
+  await run.log('one\n');
+  await run.output('url', 'http://x\n');
+};
+
+describe('taking up', () => {
+  let stage: Stage;
+  let driver: FakeDriver;
+  beforeEach(async () => {
+    stage = await Stage.create();
+    driver = new FakeDriver(never);
+    driver.resumes = whole;
+  });
+  afterEach(async () => stage.remove());
+
+  const request = (changes: Partial<ResumeRequest>): ResumeRequest => ({
+    installation: 'app',
+    cancel: false,
+    ...changes,
+  });
+  const resume = (changes: Partial<ResumeRequest> = {}): Promise<Resumed> =>
+    resumeAction(request(changes), stage.context(driver));
+  function outcome(resumed: Resumed): ActionOutcome {
+    assert.ok(resumed.kind === 'settled');
+    return resumed.outcome;
+  }
+  const runs = (): Promise<string[]> => readdir(path.join(stage.home, 'runs'));
+
+  /** A run of the cluster that this store does not know; its claim is what `change` makes of it. */
+  async function elsewhere(action = 'install', change: (claim: Claim) => object = (claim) => claim): Promise<Claim> {
+    const other = await Stage.create();
+    await other.kill(action, (run) => run.posted());
+    const { claim } = await other.last();
+    await other.remove();
+    driver.found = [{ runId: claim.id, action, created: 0, state: { namespace: 'default', job: 'j', jobUid: 'u' } }];
+    const record = Buffer.from(JSON.stringify(change(claim)));
+    driver.inputsOf = () => Promise.resolve({ record, environment: new Map(), files: new Map() });
+    return claim;
+  }
+
+  describe('a run from an empty home', () => {
+    it('records it under its own id, as it was, and settles it', async () => {
+      const claim = await elsewhere();
+      assert.equal(outcome(await resume()).status, 'succeeded');
+      assert.deepEqual(await stage.story(), ['install: running, succeeded']);
+      assert.deepEqual((await stage.last()).claim, claim);
+      assert.deepEqual(driver.begun[0]?.state, { namespace: 'default', job: 'j', jobUid: 'u' });
+      assert.deepEqual(driver.released, [claim.id]);
+      assert.equal((await resume()).kind, 'ended');
+    });
+
+    for (const [what, change, message] of [
+      ['of another run', (claim: Claim) => ({ ...claim, id: '01ARZ3NDEKTSV4RRFFQ69G0001' }), /that of run "01ARZ3/],
+      ['of another installation', (claim: Claim) => ({ ...claim, installation: '../x' }), /that of "\.\.\/x"/],
+      [
+        'of another action',
+        (claim: Claim) => ({ ...claim, action: 'rotate' }),
+        /of the action "rotate", not of "install"/,
+      ],
+      ['without a bundle', ({ bundle: _, ...claim }: Claim) => claim, /it has no "bundle"/],
+      [
+        'with a bundle that is not valid',
+        (claim: Claim) => ({ ...claim, bundle: { ...claim.bundle, version: 'x' } }),
+        /version/,
+      ],
+      ['that is no object', () => [], /not a JSON object/],
+    ] as const) {
+      it(`refuses a record ${what}, and records nothing`, async () => {
+        await elsewhere('install', change);
+        await refuses(resume(), 'invalid', message);
+        assert.equal(await stage.installation(), undefined);
+        assert.equal(driver.begun.length, 0);
+      });
+    }
+
+    it('says why where the record may not be read', async () => {
+      await elsewhere();
+      driver.inputsOf = () => Promise.reject(new CnabError('unavailable', 'secrets may not be read here'));
+      await refuses(resume(), 'unavailable', /secrets may not be read here/);
+    });
+
+    it('takes the run that is named', async () => {
+      const claim = await elsewhere();
+      driver.found = [{ ...driver.found[0]!, runId: '01ARZ3NDEKTSV4RRFFQ69G0001' }, ...driver.found];
+      assert.equal(outcome(await resume({ runId: claim.id })).runId, claim.id);
+    });
+  });
+
+  describe('a run whose outputs are outstanding', () => {
+    const outstanding: Partial<OperationResult> = {
+      outstanding: { until: 1234 },
+      keep: true,
+      problems: [{ name: 'url', kind: 'lost', reason: 'has not arrived' }],
+    };
+
+    it('keeps its record, its Job and what has come, and gets a second result', async () => {
+      const failing = new FakeDriver(async (run) => {
+        await run.posted();
+        await run.log('one\n');
+        return outstanding;
+      });
+      const ended = await stage.run('install', failing);
+      assert.deepEqual(
+        [ended.status, ended.error?.code, ended.outstanding],
+        ['failed', 'outputs-incomplete', { until: 1234 }],
+      );
+      assert.deepEqual([failing.released, (await runs()).length], [[], 1]);
+      assert.equal(outcome(await resume()).status, 'succeeded');
+      assert.deepEqual(await stage.story(), ['install: running, failed, succeeded']);
+      assert.deepEqual([driver.released.length, await runs()], [1, []]);
+    });
+
+    it('keeps the end that is known when nothing can be fetched any more', async () => {
+      await stage.run('install', async (run) => {
+        await run.posted();
+        return outstanding;
+      });
+      driver.resumes = () =>
+        Promise.resolve({
+          status: 'unknown',
+          exitCode: undefined as never,
+          error: new CnabError('bundle-failed', 'its pod is gone'),
+        });
+      await refuses(resume(), 'outputs-incomplete', /can be fetched no more: its pod is gone/);
+      assert.deepEqual(await stage.story(), ['install: running, failed']);
+      assert.deepEqual(await runs(), []);
+    });
+
+    it('stays outstanding when contact is lost again', async () => {
+      await stage.run('install', async (run) => {
+        await run.posted();
+        return outstanding;
+      });
+      const lost = { status: 'unknown', keep: true, exitCode: undefined as never } as const;
+      driver.resumes = () => Promise.resolve({ ...lost, error: new CnabError('contact-lost', 'the cluster is gone') });
+      await refuses(resume(), 'contact-lost', /could not be fetched: the cluster is gone/);
+      assert.equal((await runs()).length, 1);
+      driver.resumes = whole;
+      assert.equal(outcome(await resume()).status, 'succeeded');
+    });
+
+    it('does not keep the next action from running', async () => {
+      await stage.run('install', async (run) => {
+        await run.posted();
+        return { ...outstanding, exitCode: 0 };
+      });
+      assert.equal((await stage.run('status', whole)).status, 'succeeded');
+      assert.equal((await runs()).length, 1);
+    });
+  });
+
+  it('a run after a lost contact finds its end, and until then no other action runs', async () => {
+    await stage.run('install', async (run) => {
+      await run.posted();
+      await run.log('on');
+      return { status: 'unknown', ran: 'unknown', exitCode: undefined as never, keep: true, logComplete: false };
+    });
+    assert.deepEqual(await stage.story(), ['install: running, unknown']);
+    await refuses(stage.run('install', whole), 'contact-lost', /cnab resume app/);
+    assert.equal(outcome(await resume()).status, 'succeeded');
+    assert.deepEqual(await stage.story(), ['install: running, unknown, succeeded']);
+  });
+
+  describe('waiting', () => {
+    const wait = (signal?: AbortSignal): Promise<Resumed> =>
+      waitForRun({ installation: 'app' }, stage.context(driver, signal));
+
+    it('gives the end that is recorded', async () => {
+      await stage.run('install', () =>
+        Promise.resolve({
+          status: 'failed',
+          exitCode: 3,
+          error: new CnabError('bundle-failed', 'it ended with 3', { details: ['x'] }),
+        }),
+      );
+      const ended = await wait();
+      assert.ok(ended.kind === 'ended');
+      const told = recordedOutcome(ended.record, FAKE_TARGET, []);
+      assert.deepEqual([told.status, told.exitCode, told.ran], ['failed', 3, 'yes']);
+      assert.deepEqual(
+        [told.error?.code, told.error?.message, told.error?.details],
+        ['bundle-failed', 'it ended with 3', ['x']],
+      );
+    });
+
+    it('takes up a run that no process is on, and one that only the cluster knows', async () => {
+      await stage.kill('install', (run) => run.posted());
+      assert.equal(outcome(await wait()).status, 'succeeded');
+      await stage.store.on(FAKE_TARGET).remove('app');
+      await elsewhere();
+      assert.equal(outcome(await wait()).status, 'succeeded');
+    });
+
+    it("waits for a live process's run by its record, and for no later one", async () => {
+      let end = (): void => undefined;
+      const running = stage.run('install', async (run) => {
+        await run.posted();
+        await new Promise<void>((resolve) => (end = resolve));
+        return { status: 'failed', exitCode: 2 };
+      });
+      while ((await stage.story()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      const waited = wait();
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      end();
+      await running;
+      const ended = await waited;
+      assert.ok(ended.kind === 'ended');
+      assert.equal(recordedOutcome(ended.record, FAKE_TARGET, []).exitCode, 2);
+      assert.equal(driver.begun.length, 0);
+    });
+
+    it('can be left while another process is on it', async () => {
+      const runId = await stage.kill('install', (run) => run.posted());
+      const lock = await stage.store.on(FAKE_TARGET).lock('app', 'install');
+      await refuses(wait(AbortSignal.timeout(100)), 'interrupted', /goes on: only the waiting/);
+      await lock.release();
+      assert.ok((await runs()).includes(runId));
+    });
+  });
+
+  it('leaves no output of the first result to be changed by the second', async () => {
+    await stage.run('install', async (run) => {
+      await whole(run);
+      return { outstanding: {}, keep: true };
+    });
+    const claims = stage.store.on(FAKE_TARGET);
+    const { result } = await stage.last();
+    driver.resumes = (run) => run.output('url', 'changed');
+    await resume();
+    const first = await claims.output(result.id, 'url');
+    assert.equal(await readFile(first?.file ?? '', 'utf8'), 'http://x\n');
+  });
+});
