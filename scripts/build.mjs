@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, write
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compiledSchemas } from './compiled-schemas.mjs';
+import { laterLibraries, leanClusterClient } from './lean-cluster-client.mjs';
 import { noticesOf } from './notices.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -39,6 +40,7 @@ const vendors = {
   // What Node gives an ES module as the default import of a CommonJS file is module.exports.
   ora: `module.exports = require('ora').default;`,
   '@kubernetes/client-node': `export { ${valuesOf('@kubernetes/client-node').join(', ')} } from '@kubernetes/client-node';`,
+  'kubernetes-client-node-later': laterLibraries,
 };
 const fileOf = (library) => `./${library.replace(/^@/, '').replace('/', '-')}.cjs`;
 
@@ -106,23 +108,6 @@ const sandboxServer = {
   },
 };
 
-const lean = {
-  name: 'lean-cluster-client',
-  setup(builder) {
-    // No file of the client does anything when it is imported, but its package does not say so.
-    builder.onResolve({ filter: /^\./ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
-      if (pluginData === 'resolved' || !importer.includes('client-node')) return undefined;
-      const found = await builder.resolve(path, { resolveDir, kind, importer, pluginData: 'resolved' });
-      return { ...found, sideEffects: false };
-    });
-    // node-fetch 2 brings its own URL with 250 KB of tables; Node has had one for years.
-    builder.onResolve({ filter: /^whatwg-url$/ }, () => ({ path: 'whatwg-url', namespace: 'shim' }));
-    builder.onLoad({ filter: /.*/, namespace: 'shim' }, () => ({
-      contents: 'module.exports = { URL: globalThis.URL };',
-    }));
-  },
-};
-
 async function program() {
   const { outputFiles, metafile } = await build({
     ...common,
@@ -151,7 +136,7 @@ async function bundle(library, contents) {
     format: 'cjs',
     stdin: { contents, resolveDir: root, sourcefile: `${library}.js` },
     outfile: join(lib, fileOf(library)),
-    plugins: [lean],
+    plugins: [leanClusterClient],
     external: ['./ajv.cjs'],
     // jsonc-parser's other form asks for its files by names that no bundler sees.
     mainFields: ['module', 'main'],
