@@ -50,8 +50,14 @@ export class PartFiles {
 
   /** Removes all that an earlier process left, where nothing says what it was. */
   async clear(): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
-      if (OURS.test(name)) await rm(join(this.#folder, name), { force: true });
+    try {
+      for (const name of await readdir(this.#folder)) {
+        if (OURS.test(name)) await rm(join(this.#folder, name), { force: true });
+      }
+    } catch (error) {
+      throw new CnabError('unavailable', `outputs cannot be stored in ${this.#folder}: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 
