@@ -1,7 +1,45 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.js';
 import { CriEncoder, type StreamName } from './cri-log.js';
+
+/** `created`: a file of the log's name has come; it is the newest one, whatever came before it. */
+export type LogEvent = 'written' | 'created';
+
+export interface RotationPolicy {
+  readonly maxBytes: number;
+  /** 0: with each write, and nothing of the old file stays, as CRI-O does with its own limit (`log_size_max`). */
+  readonly everyMs: number;
+  /** Files that stay, the present one included. */
+  readonly keep: number;
+}
+
+/** What a kubelet's inotify watch on the folder of a log tells it: one event after the other, equal ones in a row as one. */
+export class LogWatch {
+  readonly #events: LogEvent[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(readonly close: () => void) {}
+
+  tell(event: LogEvent): void {
+    if (event === 'created' || this.#events.at(-1) !== event) this.#events.push(event);
+    this.#wake();
+  }
+
+  /** The oldest event that was not taken yet, once there is one; undefined when `signal` is aborted. */
+  async next(signal: AbortSignal): Promise<LogEvent | undefined> {
+    if (this.#events.length === 0 && !signal.aborted) {
+      let stop = (): void => undefined;
+      await new Promise<void>((resolve) => {
+        stop = resolve;
+        this.#wake = resolve;
+        signal.addEventListener('abort', stop, { once: true });
+      });
+      signal.removeEventListener('abort', stop);
+    }
+    return signal.aborted ? undefined : this.#events.shift();
+  }
+}
 
 /**
  * One start of a container: its log file `<folder>/<attempt>.log`, written by the runtime's output and turned over
@@ -9,22 +47,24 @@ import { CriEncoder, type StreamName } from './cri-log.js';
  */
 export class ContainerLog {
   readonly path: string;
-  /** Grows by one at each rotation, so that a reader sees that its file is no longer the current one. */
-  generation = 0;
   readonly #over = new AbortController();
   #file: number;
   #size = 0;
   #lastStamp = '';
   #sequence = 0;
   #rotations = 0;
+  #isDue = false;
+  readonly #begin: number;
   readonly #encoders: Readonly<Record<StreamName, CriEncoder>>;
-  #waiting: (() => void)[] = [];
+  readonly #watches = new Set<LogWatch>();
 
   constructor(
     private readonly folder: string,
     private readonly attempt: number,
     private readonly clock: Clock,
+    private readonly rotation: RotationPolicy,
   ) {
+    this.#begin = clock.now();
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.path = join(folder, `${attempt}.log`);
     this.#file = openSync(this.path, 'a', 0o600);
@@ -53,7 +93,7 @@ export class ContainerLog {
     this.#append(this.#encoders.stderr.end());
     closeSync(this.#file);
     this.#over.abort();
-    this.#wake();
+    this.#tell('written');
   }
 
   /**
@@ -62,46 +102,38 @@ export class ContainerLog {
    */
   rotate(keep = 5): void {
     if (this.ended) return;
-    fsyncSync(this.#file);
     closeSync(this.#file);
     const time = new Date(this.clock.now()).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
     this.#rotations += 1;
     renameSync(this.path, `${this.path}.${time}.${String(this.#rotations).padStart(6, '0')}`);
     this.#file = openSync(this.path, 'a', 0o600);
     this.#size = 0;
-    this.generation += 1;
     const old = readdirSync(this.folder).filter((name) => name.startsWith(`${this.attempt}.log.`));
     for (const name of old.sort().slice(0, Math.max(0, old.length - keep + 1))) rmSync(join(this.folder, name));
-    this.#wake();
+    this.#tell('created');
   }
 
-  /**
-   * Rotates whenever the file has `maxBytes` and `pauseMs` have passed since: the kubelet looks only every 10 seconds, so
-   * a file can be far larger. Resolves when the container has ended.
-   */
-  async rotateAt(maxBytes: number, pauseMs: number, keep: number): Promise<void> {
-    const { signal } = this.#over;
-    while (!this.ended) {
-      if (this.#size < maxBytes) await this.changed(signal);
-      else
-        await this.clock.sleep(pauseMs, signal).then(
-          () => this.rotate(keep),
-          () => undefined,
-        );
-    }
+  /** To be called after each write. What has become too large is turned over at the kubelet's next look, so it can be far larger. */
+  #checkSize(): void {
+    const { maxBytes, everyMs, keep } = this.rotation;
+    if (this.#isDue || this.#size < maxBytes) return;
+    if (everyMs === 0) return this.rotate(1);
+    this.#isDue = true;
+    const rest = everyMs - ((this.clock.now() - this.#begin) % everyMs);
+    void this.clock.sleep(rest, this.#over.signal).then(
+      () => {
+        this.#isDue = false;
+        this.rotate(keep);
+      },
+      () => undefined,
+    );
   }
 
-  /** Resolves at the next write, rotation or end, and when `signal` is aborted. */
-  changed(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      signal.addEventListener('abort', done, { once: true });
-      this.#waiting.push(done);
-    });
+  /** Hears what happens to the log from now on. */
+  watch(): LogWatch {
+    const watch = new LogWatch(() => this.#watches.delete(watch));
+    this.#watches.add(watch);
+    return watch;
   }
 
   #append(records: Buffer): void {
@@ -113,13 +145,12 @@ export class ContainerLog {
     } catch {
       // A full disk: containerd goes on as well, to drain the container, and drops the record.
     }
-    this.#wake();
+    this.#tell('written');
+    this.#checkSize();
   }
 
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
+  #tell(event: LogEvent): void {
+    for (const watch of this.#watches) watch.tell(event);
   }
 
   /** The clock's milliseconds, and below them a counter, so that no two records have the same time. */

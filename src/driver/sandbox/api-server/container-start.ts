@@ -44,10 +44,10 @@ export async function startContainer(parts: StartParts): Promise<boolean> {
   if (record.terminated) record.previous = record.terminated;
   if (record.log) record.previousLog = record.log;
   delete record.terminated;
-  const log = new ContainerLog(join(podFolder(node, state.pod), 'logs', spec.name), record.starts, node.clock);
+  const { maxLogBytes: maxBytes, logCheckMs: everyMs, maxLogFiles: keep } = node.settings;
+  const folder = join(podFolder(node, state.pod), 'logs', spec.name);
+  const log = new ContainerLog(folder, record.starts, node.clock, { maxBytes, everyMs, keep });
   record.log = log;
-  const { maxLogBytes, logCheckMs, maxLogFiles } = node.settings;
-  void log.rotateAt(maxLogBytes, logCheckMs, maxLogFiles);
   record.starts += 1;
   const startedAt = timestamp(node.clock.now());
   try {

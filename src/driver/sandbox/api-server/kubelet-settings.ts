@@ -15,7 +15,7 @@ export interface KubeletSettings {
   readonly mountPatienceMs: number;
   /** First pause after a volume that could not be set up; doubles up to 2 min 2 s. */
   readonly mountRetryMs: number;
-  /** containerLogMaxSize, how long it takes to be noticed, containerLogMaxFiles. */
+  /** containerLogMaxSize, containerLogMonitorInterval (0: at each write, as CRI-O's own limit), containerLogMaxFiles. */
   readonly maxLogBytes: number;
   readonly logCheckMs: number;
   readonly maxLogFiles: number;

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { ContainerLog } from './container-log.js';
+import type { ContainerLog, LogWatch } from './container-log.js';
 import { parseRecord } from './cri-log.js';
 
 export interface LogQuery {
@@ -16,48 +16,64 @@ export interface LogQuery {
 const CHUNK = 64 * 1024;
 
 /**
- * Reads a log as the kubelet's ReadLogs does: only the newest file; following goes over a rotation to the file that is
- * then the newest (what was rotated away in between is lost); a record that is not finished yet is read again later;
- * a timestamp is put before a line, not before each of its pieces.
+ * Reads a log as the kubelet's ReadLogs does (k8s.io/cri-client `pkg/logs`), with what that loses:
+ * - It begins with the newest file, whatever was rotated away before.
+ * - It watches the folder only from the first end of file on. A rotation before that is never heard of: it stays with its
+ *   old file, silently, until the next rotation, and the file between them is lost.
+ * - It reads its file to the end before it takes one event. Of several rotations the first leads it to the file that is
+ *   the newest by then; each further one to the beginning of that same file again.
+ * - At the end of its file it looks first whether the container runs. If not, it ends, though a newer file may be there.
+ * A record that is not finished yet is read again later; a timestamp is put before a line, not before each of its pieces.
  */
 export async function* readLog(log: ContainerLog, query: LogQuery, signal: AbortSignal): AsyncGenerator<Buffer> {
-  let remaining = query.limitBytes ?? Infinity;
+  const take = recordTaker(query);
+  let file = openSync(log.path, 'r');
+  let watch: LogWatch | undefined;
+  try {
+    let offset = query.tailLines === undefined ? 0 : tailOffset(file, query.tailLines);
+    let runs = true;
+    while (!signal.aborted && !take.isFull()) {
+      const { records, next } = readRecords(file, offset, !query.follow || !runs);
+      offset = next;
+      const lines = records.flatMap((record) => take.line(record) ?? []);
+      if (lines.length > 0) yield Buffer.concat(lines);
+      if (records.length > 0) continue;
+      if (!query.follow || !runs) return;
+      if (watch === undefined) {
+        watch = log.watch();
+      } else if (log.ended) {
+        runs = false;
+      } else if ((await watch.next(signal)) === 'created') {
+        closeSync(file);
+        file = openSync(log.path, 'r');
+        offset = 0;
+      }
+    }
+  } finally {
+    watch?.close();
+    closeSync(file);
+  }
+}
+
+/** Turns records into what is sent of them: undefined for nothing. */
+function recordTaker({ since, timestamps, limitBytes = Infinity }: LogQuery): {
+  line: (record: Buffer) => Buffer | undefined;
+  isFull: () => boolean;
+} {
+  let remaining = limitBytes;
   let newLine = true;
-  const take = (record: Buffer): Buffer | undefined => {
+  const line = (record: Buffer): Buffer | undefined => {
     const parsed = parseRecord(record);
     if (!parsed) return undefined;
-    const old = query.since !== undefined && Date.parse(parsed.time) < query.since * 1000;
-    const prefix = query.timestamps && newLine ? Buffer.from(`${parsed.time} `) : Buffer.alloc(0);
+    const old = since !== undefined && Date.parse(parsed.time) < since * 1000;
+    const prefix = timestamps && newLine ? Buffer.from(`${parsed.time} `) : Buffer.alloc(0);
     newLine = !parsed.partial;
     if (old) return undefined;
-    const line = Buffer.concat([prefix, parsed.content]).subarray(0, remaining);
-    remaining -= line.length;
-    return line;
+    const whole = Buffer.concat([prefix, parsed.content]).subarray(0, remaining);
+    remaining -= whole.length;
+    return whole;
   };
-  let first = true;
-  for (;;) {
-    const generation = log.generation;
-    const file = openSync(log.path, 'r');
-    try {
-      let offset = first && query.tailLines !== undefined ? tailOffset(file, query.tailLines) : 0;
-      first = false;
-      for (;;) {
-        if (signal.aborted || remaining <= 0) return;
-        const ended = log.ended;
-        const { records, next } = readRecords(file, offset, ended || !query.follow);
-        offset = next;
-        const lines = records.flatMap((record) => take(record) ?? []);
-        if (lines.length > 0) yield Buffer.concat(lines);
-        if (records.length > 0) continue;
-        if (!query.follow) return;
-        if (log.generation !== generation) break;
-        if (ended) return;
-        await log.changed(signal);
-      }
-    } finally {
-      closeSync(file);
-    }
-  }
+  return { line, isFull: () => remaining <= 0 };
 }
 
 /** The whole records from `offset` on, as many as one read brings; with `last` also one without its newline. */
