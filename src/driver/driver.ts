@@ -193,7 +193,8 @@ export interface Driver {
   /**
    * Goes on where the process that began the run left off, and ends as `run` does; never starts the run tool. What has
    * arrived whole in `io.staging` does not travel again. Where nothing of the run is on the target and nothing says that it
-   * ever was, it is `failed`, ran: no.
+   * ever was, it is `failed`, ran: no. Rejects with CnabError `unavailable` where the run cannot be looked at: nothing has
+   * changed then.
    */
   resume(run: BegunRun, io: DriverIo): Promise<OperationResult>;
   /** Runs of the installation that are on the target, newest first. Rejects with CnabError `unavailable`. */

@@ -1,24 +1,30 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import type { Assembler } from '../../frame/assemble.js';
 import { messageOf } from '../../errors.js';
+import type { Assembler } from '../../frame/assemble.js';
+import { deliveryOf, type Way } from '../../frame/delivery.js';
 import type { KubernetesApi } from './api.js';
 import { withinCleanUp } from './clean-up.js';
 import { INVOCATION_CONTAINER } from './names.js';
-import { isFinished, isTerminating, joined, sidecarStatus } from './pod-status.js';
+import { outputsReason } from './outputs-reason.js';
+import { isFinished, isRunning, isTerminating, sidecarStatus } from './pod-status.js';
+import { holds } from './progress.js';
 import type { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
 import { deletePod } from './stop.js';
+import { Transfer, type SidecarAccess } from './transfer.js';
 import { until } from './until.js';
 
 /** The kubelet signals the sidecar within a second of the invocation's end; an injected container keeps it from doing so. */
 const INJECTED_MS = 5000;
 /** The same without such a container: a node under load may take its time. */
 const UNSIGNALLED_MS = 60_000;
+/** The sidecar was heard so short a time ago that its word would have come. */
+const HEARD_MS = 45_000;
 /** What a pod held open by an injected container is deleted with: enough for a small dump. */
 const RESCUE_GRACE_MS = 3000;
 /** Silence of the bundle's log that is no longer waited out when everything else is there. */
 const LOG_TAIL_MS = 30_000;
-/** What the sidecar may take beyond its hold time before it is given up. */
+/** What the sidecar may take beyond its hold time, and a last reading of its log, before they are given up. */
 const MARGIN_MS = 30_000;
 
 export interface CollectOptions {
@@ -26,96 +32,200 @@ export interface CollectOptions {
   readonly view: RunView;
   readonly streams: RunStreams;
   readonly assembler: Assembler;
-  readonly holdTimeMs: number;
+  readonly way: Way;
+  /** Absent: nobody may exec. */
+  readonly access?: SidecarAccess;
+  /** Milliseconds since 1970: until then the sidecar has what it was not yet asked for. */
+  readonly heldUntil: number;
+  readonly onProgress: () => void;
   readonly signal: AbortSignal;
 }
 
 export interface Collected {
   /** Why outputs are missing, where that has one cause. */
-  readonly reason?: string;
-  /** The signal ended it. */
+  readonly outputsReason?: string;
+  /** The signal ended it before everything was there. */
   readonly cut: boolean;
+  /** What is missing can be fetched by a later process; `until` where that has an end that is known. */
+  readonly outstanding?: { readonly until?: number };
+  /** Everything is there, and the sidecar holds a part of it until it is told so. */
+  readonly held: boolean;
+  /** What a collaborator threw (a disk that is full, a bug). */
+  readonly failure?: { readonly thrown: unknown };
   readonly warnings: readonly string[];
 }
 
 /**
  * After the verdict: waits until the outputs are proven or lost and the bundle's log has ended. Never longer than the
- * sidecar can live.
+ * sidecar can live, unless bytes still come.
  */
-export async function collect(options: CollectOptions): Promise<Collected> {
-  const { api, view, streams, assembler, signal } = options;
-  const { clock } = api;
-  const began = clock.now();
-  const warnings: string[] = [];
-  let rescued = false;
-  let outputsAt: number | undefined;
-  for (;;) {
-    const next = await until(view, clock, signal, () => {
-      const waited = clock.now() - began;
-      if (outputsDone(streams, view)) outputsAt ??= clock.now();
-      if (outputsAt !== undefined) {
-        const silent = clock.now() - Math.max(outputsAt, streams.logTakenAt);
-        if (logDone(streams, view) || silent >= LOG_TAIL_MS) return 'done';
-      }
-      if (!rescued && !assembler.mainEnded && outputsAt === undefined && waited >= patience(view.pod)) return 'rescue';
-      return waited >= options.holdTimeMs + MARGIN_MS ? 'done' : undefined;
-    });
-    if (next !== 'rescue') {
-      const reason = assembler.complete
-        ? undefined
-        : (sidecarReason(view) ?? streams.outputsReason ?? unfinished(next));
-      return { ...(reason === undefined ? {} : { reason }), cut: next === undefined, warnings };
-    }
-    rescued = true;
-    warnings.push(...(await rescue(api, view.pod)));
-  }
+export function collect(options: CollectOptions): Promise<Collected> {
+  return new Collection(options).run();
 }
 
-/** A sidecar that never ran has no log to wait for, nor has a pod that is gone. */
-function outputsDone(streams: RunStreams, view: RunView): boolean {
-  if (streams.outputsDone) return true;
-  const sidecar = view.pod === undefined ? undefined : sidecarStatus(view.pod);
-  return !streams.outputsOpen && (view.podGone || sidecar?.state?.running === undefined);
+class Collection {
+  readonly #options: CollectOptions;
+  readonly #transfer: Transfer | undefined;
+  readonly #began: number;
+  readonly #warnings: string[] = [];
+  #rescued = false;
+  #outputsAt: number | undefined;
+  #lastReadingAt: number | undefined;
+  #received = 0;
+  #receivedAt: number;
+
+  constructor(options: CollectOptions) {
+    const { api, access, assembler, onProgress, view } = options;
+    this.#options = options;
+    this.#began = this.#receivedAt = api.clock.now();
+    const onChange = (): void => view.wake();
+    this.#transfer =
+      access === undefined ? undefined : new Transfer({ clock: api.clock, access, assembler, onProgress, onChange });
+  }
+
+  async run(): Promise<Collected> {
+    const { api, view, streams, signal } = this.#options;
+    for (;;) {
+      const next = await until(view, api.clock, signal, () => this.#next());
+      switch (next) {
+        case 'fetch':
+          this.#transfer?.begin(this.#byExec());
+          break;
+        case 'rescue':
+          this.#rescued = true;
+          await this.#rescue();
+          break;
+        case 'read-once-more':
+          this.#lastReadingAt = api.clock.now();
+          streams.outputs.finish();
+          break;
+        default:
+          await this.#transfer?.stop();
+          return this.#collected(next === undefined);
+      }
+    }
+  }
+
+  #next(): 'fetch' | 'rescue' | 'read-once-more' | 'done' | undefined {
+    const { api, view, streams, assembler } = this.#options;
+    const now = api.clock.now();
+    if (assembler.receivedBytes !== this.#received) {
+      this.#received = assembler.receivedBytes;
+      this.#receivedAt = now;
+    }
+    if (this.#transfer?.state === 'idle' && this.#sidecarRuns() && !assembler.whole(this.#byExec())) return 'fetch';
+    if (this.#outputsOver()) {
+      this.#outputsAt ??= now;
+      const silent = now - Math.max(this.#outputsAt, streams.log.takenAt);
+      return logDone(streams, view) || silent >= LOG_TAIL_MS ? 'done' : undefined;
+    }
+    if (!this.#rescued && !assembler.mainEnded && this.#isUnsignalled(now)) return 'rescue';
+    const due = Math.max(this.#options.heldUntil, this.#receivedAt) + MARGIN_MS;
+    if (now < due) return undefined;
+    if (this.#lastReadingAt === undefined) return 'read-once-more';
+    return now - this.#lastReadingAt >= MARGIN_MS ? 'done' : undefined;
+  }
+
+  /** Nothing more will come, or is wanted. */
+  #outputsOver(): boolean {
+    const { streams, assembler, view } = this.#options;
+    if (assembler.complete || assembler.shortage !== undefined) return true;
+    const state = this.#transfer?.state;
+    if (state === 'open') return false;
+    if (streams.outputs.isDone) return true;
+    // A sidecar that never ran has no log to wait for, nor has a pod that is gone.
+    if (!streams.outputs.isOpen && (view.podGone || !this.#sidecarRuns())) return true;
+    return state === 'given-up' && assembler.whole(this.#byLogInstead());
+  }
+
+  #sidecarRuns(): boolean {
+    const { pod, podGone } = this.#options.view;
+    return pod !== undefined && !podGone && isRunning(sidecarStatus(pod));
+  }
+
+  #byExec(): readonly number[] {
+    const { assembler, way } = this.#options;
+    const { manifest, shortage } = assembler;
+    return manifest === undefined || shortage !== undefined ? [] : deliveryOf(manifest, way).byExec;
+  }
+
+  /** What the sidecar sends by its log when it has not heard of an exec for long enough. */
+  #byLogInstead(): readonly number[] {
+    const { manifest } = this.#options.assembler;
+    if (manifest === undefined) return [];
+    const { byLog } = deliveryOf(manifest, { via: 'log' });
+    const bytes = manifest.entries.reduce((sum, entry) => {
+      return byLog.includes(entry.index) && entry.kind === 'file' ? sum + entry.size : sum;
+    }, 0);
+    return bytes <= this.#options.way.maxLogBytes ? byLog : [];
+  }
+
+  #isUnsignalled(now: number): boolean {
+    const { view, streams } = this.#options;
+    const waited = now - this.#began;
+    if (hasInjected(view.pod)) return waited >= INJECTED_MS;
+    // Where the connection is dead the sidecar may well have said that it was signalled.
+    return waited >= UNSIGNALLED_MS && now - streams.heardAt < HEARD_MS;
+  }
+
+  async #rescue(): Promise<void> {
+    const { api, view, access } = this.#options;
+    const { pod } = view;
+    if (pod === undefined || isTerminating(pod)) return;
+    if (access !== undefined) {
+      const told = withinCleanUp(api.clock, (signal) => access.terminate(signal));
+      if (
+        await told.then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+    }
+    try {
+      await withinCleanUp(api.clock, (signal) => deletePod(api, pod, RESCUE_GRACE_MS, signal));
+    } catch (error) {
+      this.#warnings.push(`the pod could not be made to end: ${messageOf(error)}`);
+    }
+  }
+
+  #collected(isCut: boolean): Collected {
+    const { assembler, view, streams, heldUntil, way } = this.#options;
+    const { manifest, complete, shortage } = assembler;
+    const delivery = manifest === undefined ? undefined : deliveryOf(manifest, way);
+    const isHeld = delivery !== undefined && holds(delivery);
+    const failure = streams.failure ?? this.#transfer?.failure;
+    const isDisk = streams.outputs.failure !== undefined || this.#transfer?.failure !== undefined;
+    const base = {
+      cut: isCut && !complete,
+      held: complete && (delivery?.byExec.length ?? 0) > 0,
+      warnings: this.#warnings,
+      ...(failure === undefined ? {} : { failure }),
+    };
+    if (complete) return base;
+    const reason = outputsReason({
+      view,
+      assembler,
+      heldUntil,
+      transfer: this.#transfer?.reason,
+      log: streams.outputs.value,
+      isCut,
+    });
+    // A small dump stays in the log as long as the pod is there; all else goes with the sidecar.
+    const isThere = this.#sidecarRuns() || (!isHeld && !view.podGone && (isCut || isDisk || shortage !== undefined));
+    const isLost = manifest !== undefined && shortage === undefined && assembler.missing().length === 0;
+    if (!isThere || isLost) return { ...base, outputsReason: reason };
+    return { ...base, outputsReason: reason, outstanding: isHeld ? { until: heldUntil } : {} };
+  }
 }
 
 /** A container that never ran has no log, and its status would have said so by now. */
-function logDone(streams: RunStreams, view: RunView): boolean {
-  return streams.logDone || (!streams.logOpen && (view.podGone || (view.pod !== undefined && isFinished(view.pod))));
+function logDone({ log }: RunStreams, { pod, podGone }: RunView): boolean {
+  return log.isDone || (!log.isOpen && (podGone || (pod !== undefined && isFinished(pod))));
 }
 
-function unfinished(next: 'done' | undefined): string {
-  return next === 'done' ? 'the outputs sidecar did not end in its time' : 'the collection was cut short';
-}
-
-/** What the sidecar's own status says about an early end; undefined when it says nothing. */
-function sidecarReason({ pod }: RunView): string | undefined {
-  const state = pod === undefined ? undefined : sidecarStatus(pod)?.state;
-  const { terminated, waiting } = state ?? {};
-  if (terminated?.reason === 'OOMKilled') return 'the outputs sidecar was killed for want of memory (OOMKilled)';
-  if (terminated !== undefined && terminated.exitCode !== 0) {
-    return joined(
-      `the outputs sidecar ended with exit code ${terminated.exitCode}`,
-      terminated.reason,
-      terminated.message,
-    );
-  }
-  if (waiting !== undefined)
-    return joined('the outputs sidecar was not running when the bundle ended', waiting.reason, waiting.message);
-  return undefined;
-}
-
-/** An injected container that goes on (a service mesh's proxy) keeps the pod from ending, and so the sidecar from being signalled. */
-function patience(pod: V1Pod | undefined): number {
+/** A container that goes on beside ours (a service mesh's proxy) keeps the pod from ending, and so the sidecar from being signalled. */
+function hasInjected(pod: V1Pod | undefined): boolean {
   const others = pod?.status?.containerStatuses?.filter(({ name }) => name !== INVOCATION_CONTAINER) ?? [];
-  return others.some(({ state }) => state?.running !== undefined) ? INJECTED_MS : UNSIGNALLED_MS;
-}
-
-async function rescue(api: KubernetesApi, pod: V1Pod | undefined): Promise<string[]> {
-  if (pod === undefined || isTerminating(pod)) return [];
-  try {
-    await withinCleanUp(api.clock, (signal) => deletePod(api, pod, RESCUE_GRACE_MS, signal));
-    return [];
-  } catch (error) {
-    return [`the pod could not be made to end: ${messageOf(error)}`];
-  }
+  return others.some(({ state }) => state?.running !== undefined);
 }

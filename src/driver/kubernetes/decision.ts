@@ -52,6 +52,7 @@ function decideWithoutPod(view: RunView, times: DecisionTimes): Decision | undef
   if (view.jobGone) {
     return { kind: 'verdict', outcome: vanishedVerdict('the Job was deleted by someone else', view.history) };
   }
+  if (view.hadPod) return { kind: 'verdict', outcome: vanishedVerdict(vanishing(view), view.history) };
   if (view.jobFailure !== undefined) {
     return { kind: 'not-started', message: `the Job failed before it had a pod: ${view.jobFailure}` };
   }

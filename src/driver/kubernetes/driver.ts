@@ -13,24 +13,28 @@ import type {
   RunSight,
 } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
+import { absentResult } from './absent-run.js';
+import { attemptRun } from './attempt.js';
 import { checkOperation } from './check.js';
 import { removeJob } from './clean-up.js';
 import { openCluster, type Cluster } from './cluster.js';
 import type { Connection } from './connection.js';
-import { environmentWarnings } from './environment.js';
-import { JobRun } from './job-run.js';
+import { findRuns } from './find-runs.js';
+import { followLog } from './follow-log.js';
+import { HeldSidecars } from './held-sidecars.js';
+import { KeptState } from './kept-state.js';
 import { isAbort } from './kubernetes-error.js';
-import { jobName } from './names.js';
-import { Observer } from './observer.js';
+import { leaving } from './leaving.js';
 import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
 import { ProgressTeller } from './progress.js';
-import { checkRights } from './rights.js';
-import type { JobReference } from './resources.js';
-import { notRunResult, stopError, stopReasonOf } from './result.js';
-import { RunView } from './run-view.js';
-import { submit } from './submit.js';
+import { goesOnResult, notRunResult, stopError, stopReasonOf } from './result.js';
+import { readInputs } from './run-inputs.js';
+import { findRun, goneError, placeOf, readJob } from './run-objects.js';
+import { sightOf } from './run-sight.js';
+import type { SidecarWays } from './sidecar-ways.js';
+import { takeUp } from './take-up.js';
 import { kubernetesTarget } from './target.js';
-import { asksForExec, chooseWay, expectedWay } from './way.js';
+import { expectedWay } from './way.js';
 
 export interface KubernetesDriverOptions {
   readonly settings: DriverSettings;
@@ -46,6 +50,11 @@ export class KubernetesDriver implements Driver {
   readonly #options: KubernetesDriverOptions;
   #connection: Connection | undefined;
   #cluster: Cluster | undefined;
+  readonly #held = new HeldSidecars(() => Promise.resolve());
+  readonly #sidecars: SidecarWays = {
+    accessTo: () => undefined,
+    letGo: (api, source, runId) => this.#held.tell(runId, api, source),
+  };
 
   constructor(options: KubernetesDriverOptions) {
     this.#options = options;
@@ -84,17 +93,23 @@ export class KubernetesDriver implements Driver {
    * Job in that shape follows.
    */
   async run(operation: Operation, io: DriverIo): Promise<OperationResult> {
+    const { settings } = this.#options;
     const teller = new ProgressTeller(io.onProgress);
+    const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
+    const state = new KeptState({}, io.onState);
     try {
       this.check(operation);
       teller.tell({ phase: 'preparing' });
       const cluster = await this.#open(io.signal);
-      const first = await this.#attempt(operation, io, teller, cluster, {
-        number: 1,
-        restricted: cluster.place.restricted,
-      });
+      const { restricted } = cluster.place;
+      const attempt = (attempt: Attempt): Promise<OperationResult | 'restricted'> => {
+        const planOf = (way: Way): RunPlan => this.#plan(operation, attempt, way);
+        const sidecars = this.#sidecars;
+        return attemptRun({ operation, settings, cluster, io: told, teller, state, attempt, planOf, sidecars });
+      };
+      const first = await attempt({ number: 1, restricted });
       if (first !== 'restricted') return first;
-      const second = await this.#attempt(operation, io, teller, cluster, { number: 2, restricted: true });
+      const second = await attempt({ number: 2, restricted: true });
       if (second !== 'restricted') return second;
       throw new Error('a refused pod was asked for a third time');
     } catch (error) {
@@ -108,81 +123,69 @@ export class KubernetesDriver implements Driver {
     }
   }
 
-  resume(_run: BegunRun, _io: DriverIo): Promise<OperationResult> {
-    throw new Error('resume: in the making');
+  /** The same from where the process that began the run left off. */
+  async resume(run: BegunRun, io: DriverIo): Promise<OperationResult> {
+    const { settings, clock } = this.#options;
+    const { namespace } = run.state;
+    // Not even the intent to make a Job was saved.
+    if (namespace === undefined) return absentResult(run, clock.now());
+    const teller = new ProgressTeller(io.onProgress);
+    const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
+    const state = new KeptState(run.state, io.onState);
+    const signal = leaving(io.signal);
+    try {
+      teller.tell({ phase: 'preparing' });
+      const { api } = await this.#open(signal);
+      const sidecars = this.#sidecars;
+      return await takeUp({ run, settings, api, namespace, io: told, teller, state, sidecars, signal });
+    } catch (error) {
+      if (isAbort(error) && signal.aborted) return goesOnResult({ started: false }, []);
+      throw error;
+    }
   }
 
-  find(_installation: string, _signal: AbortSignal): Promise<readonly FoundRun[]> {
-    throw new Error('find: in the making');
+  async find(installation: string, signal: AbortSignal): Promise<readonly FoundRun[]> {
+    const { api, place } = await this.#open(signal);
+    return findRuns(api, place.namespace, installation, signal);
   }
 
-  inputs(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunInputs> {
-    throw new Error('inputs: in the making');
+  async inputs(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunInputs> {
+    const { api } = await this.#open(signal);
+    const job = await readJob(api, placeOf(run), signal);
+    if (job === undefined) throw goneError(run);
+    return readInputs(api, job, signal);
   }
 
-  follow(
-    _run: Pick<BegunRun, 'runId' | 'state'>,
-    _io: Pick<DriverIo, 'signal' | 'onLog'>,
-  ): Promise<{ complete: boolean }> {
-    throw new Error('follow: in the making');
+  async look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight> {
+    const { api } = await this.#open(signal);
+    const found = await findRun(api, placeOf(run), run.state, signal);
+    if (found === undefined) return { phase: 'absent', detail: 'is not on the cluster' };
+    return sightOf(found.view, this.#options.clock.now());
   }
 
-  look(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunSight> {
-    throw new Error('look: in the making');
+  async follow(
+    run: Pick<BegunRun, 'runId' | 'state'>,
+    io: Pick<DriverIo, 'signal' | 'onLog'>,
+  ): Promise<{ readonly complete: boolean }> {
+    const { api } = await this.#open(io.signal);
+    const found = await findRun(api, placeOf(run), run.state, io.signal);
+    if (found === undefined) throw goneError(run);
+    return followLog(api, run.runId, found, io);
   }
 
   /** Without the Job's UID in its state nothing of the run was ever made, or `run` has removed it. */
-  async release({ state: { namespace, job, jobUid } }: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
+  async release({ runId, state }: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
+    const { namespace, job, jobUid } = state;
     if (namespace === undefined || job === undefined || jobUid === undefined) return [];
-    const { clock } = this.#options;
+    // Else its hold time begins: nothing shortens it once the pod is being deleted.
+    await this.#held.settled(runId);
     const reference = { namespace, name: job, uid: jobUid };
-    return removeJob(clock, reference, async (signal) => (await this.#open(signal)).api);
+    return removeJob(this.#options.clock, reference, async (signal) => (await this.#open(signal)).api);
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    await this.#held.allSettled();
     this.#connection?.close();
-    return Promise.resolve();
-  }
-
-  /** One Job from its plan to its result. Rejects only where nothing has run and nothing is left. */
-  async #attempt(
-    operation: Operation,
-    io: DriverIo,
-    teller: ProgressTeller,
-    { api, place }: Cluster,
-    attempt: Attempt,
-  ): Promise<OperationResult | 'restricted'> {
-    const { settings } = this.#options;
-    const { namespace } = place;
-    const name = jobName(operation, attempt.number);
-    const view = new RunView();
-    const observer = new Observer({
-      api,
-      namespace,
-      runId: operation.runId,
-      job: name,
-      view,
-      onTrouble: teller.trouble,
-    });
-    try {
-      const rights = checkRights(api, namespace, asksForExec(operation, settings), io.signal);
-      const [watched, allowed] = await Promise.allSettled([observer.start(io.signal), rights]);
-      // All that is lacking in one sentence, rather than the one thing that the watch ran into.
-      for (const part of [allowed, watched]) if (part.status === 'rejected') throw part.reason;
-      const { user } = api.connection;
-      const { mayExec } = await rights;
-      const way = chooseWay(operation, settings, { mayExec, namespace, ...(user === undefined ? {} : { user }) });
-      const plan = this.#plan(operation, attempt, way);
-      await io.onState({ namespace, job: name });
-      const onPosted = ({ uid }: JobReference): Promise<void> => io.onState({ namespace, job: name, jobUid: uid });
-      const submitted = await submit({ api, namespace, plan, view, signal: io.signal, onPosted });
-      const warnings = environmentWarnings(operation.environment);
-      const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
-      const run = new JobRun({ api, operation, settings, way, io: told, job: submitted, view, observer, warnings });
-      return await run.toTheEnd(attempt.restricted);
-    } finally {
-      await observer.stop();
-    }
   }
 
   #plan(operation: Operation, attempt: Attempt, way: Way): RunPlan {

@@ -37,14 +37,33 @@ export const SECRET_BYTES = 1_000_000;
 /** A kubelet keeps Secret volumes in memory and the sidecar copies them there once more. */
 export const MAX_FILES_BYTES = 32 * 1024 ** 2;
 
+const RECORD_KEY = /^r\d+\.([1-9]\d{0,3})$/;
+
+/** Key of a part of `Operation.record`, which says how many there are. No volume and no variable names it: the pod never sees it. */
+export function recordKey(part: number, parts: number): string {
+  return `r${part}.${parts}`;
+}
+
+/** How many parts the record has, by any key of it; undefined when there is none among these. */
+export function recordParts(keys: Iterable<string>): number | undefined {
+  for (const key of keys) {
+    const parts = RECORD_KEY.exec(key)?.[1];
+    if (parts !== undefined) return Number(parts);
+  }
+  return undefined;
+}
+
 interface Piece {
   readonly key: string;
   readonly bytes: Uint8Array;
 }
 
 /** Pure: the same operation gives the same plan. */
-export function planInputs(operation: Pick<Operation, 'environment' | 'files'>, job: string): InputPlan {
+export function planInputs(operation: Pick<Operation, 'environment' | 'files' | 'record'>, job: string): InputPlan {
   const packer = new Packer(job);
+  // First, so that whoever looks for it finds it in the first Secrets.
+  const record = slices(operation.record);
+  record.forEach((bytes, part) => packer.add({ key: recordKey(part, record.length), bytes }));
   const environment = operation.environment.map((variable: EnvironmentVariable, index) => {
     const key = `e${index}`;
     return { name: variable.name, key, secret: packer.add({ key, bytes: variable.value }) };
@@ -67,11 +86,13 @@ export function inputSizeProblems(files: readonly InputFile[]): string[] {
 }
 
 function pieces(content: Uint8Array, index: number): Piece[] {
+  return slices(content).map((bytes, part) => ({ key: inputPartName(index, part), bytes }));
+}
+
+/** At least one. */
+function slices(content: Uint8Array): Uint8Array[] {
   const count = Math.max(1, Math.ceil(content.byteLength / SECRET_BYTES));
-  return Array.from({ length: count }, (_, part) => ({
-    key: inputPartName(index, part),
-    bytes: content.subarray(part * SECRET_BYTES, (part + 1) * SECRET_BYTES),
-  }));
+  return Array.from({ length: count }, (_, part) => content.subarray(part * SECRET_BYTES, (part + 1) * SECRET_BYTES));
 }
 
 /** First fit: few Secrets, and a piece is never split further. */

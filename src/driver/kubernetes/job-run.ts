@@ -1,196 +1,193 @@
-import { CnabError, messageOf } from '../../errors.js';
-import type { Way } from '../../frame/delivery.js';
-import { Assembler, type Assembly } from '../../frame/assemble.js';
-import type { DriverIo, Operation, OperationResult, EndReason } from '../driver.js';
+import { CnabError } from '../../errors.js';
+import type { Assembler } from '../../frame/assemble.js';
+import { type Assembly } from '../../frame/assemble.js';
+import type { DriverIo, EndReason, Operation, OperationResult } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import type { KubernetesApi } from './api.js';
-import { deleteJob } from './clean-up.js';
 import { collect, type Collected } from './collect.js';
-import { decide, type Decision } from './decision.js';
 import { withDeletionCause } from './deletion-cause.js';
 import { outcomeOf, type Ending } from './ending.js';
+import { heldUntil } from './hold.js';
+import type { JobFacts } from './job-facts.js';
+import type { KeptState } from './kept-state.js';
+import type { LogSource } from './log-reader.js';
+import { OUTPUTS_CONTAINER } from './names.js';
 import type { Observer } from './observer.js';
-import { vanishedVerdict, type PodOutcome } from './pod-verdict.js';
+import type { PodOutcome } from './pod-verdict.js';
 import { collecting, progressOf } from './progress.js';
 import type { JobReference } from './resources.js';
-import { buildResult, stopReasonOf } from './result.js';
-import { podShape } from './security.js';
+import { buildResult, endReasonOf, goesOnResult } from './result.js';
+import { RunEnding } from './run-ending.js';
 import { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
-import { outputLimits } from './way.js';
-import { sidecarFault } from './sidecar-fault.js';
-import { stopRun } from './stop.js';
-import { until } from './until.js';
+import type { SidecarWays } from './sidecar-ways.js';
+import type { SidecarAccess } from './transfer.js';
+
+/** A run as it is told: of one that was taken up its input files are not known. */
+export type ToldRun = Pick<Operation, 'runId' | 'installation' | 'action' | 'outputs' | 'files'>;
 
 export interface JobRunOptions {
   readonly api: KubernetesApi;
-  readonly operation: Operation;
+  readonly operation: ToldRun;
   readonly settings: DriverSettings;
-  readonly way: Way;
   readonly io: DriverIo;
   readonly job: JobReference;
+  readonly facts: JobFacts;
+  /** The namespace enforces the Pod Security Standard `restricted`. */
+  readonly isRestricted: boolean;
   readonly view: RunView;
   readonly observer: Observer;
+  readonly state: KeptState;
+  readonly assembler: Assembler;
   readonly warnings: readonly string[];
+  /** A pod that is refused for want of the restricted shape is made anew in it. */
+  readonly again: boolean;
+  /** See `RunEndingOptions`. */
+  readonly hopeless?: string;
+  readonly sidecars: SidecarWays;
 }
-
-/** What a pod may need beyond its grace period until its last status is told. */
-const STOP_MARGIN_MS = 30_000;
 
 const never = new AbortController().signal;
 
-/** A Job that was posted, until nothing more is wanted of it: verdict, outputs, log. */
+/** A Job that was posted, by us or before us, until nothing more is wanted of it: verdict, outputs, log. */
 export class JobRun {
   readonly #options: JobRunOptions;
-  readonly #assembler: Assembler;
-  readonly #streams: RunStreams;
+  readonly #ending: RunEnding;
   readonly #warnings: string[];
-  readonly #posted: number;
-  #collecting = false;
+  #streams: RunStreams | undefined;
+  #heldUntil: number | undefined;
 
   constructor(options: JobRunOptions) {
-    const { api, operation, settings, way, io, view, warnings } = options;
+    const { io, warnings } = options;
     this.#options = options;
     this.#warnings = [...warnings];
-    this.#posted = api.clock.now();
-    this.#assembler = new Assembler({
-      runId: operation.runId,
-      wanted: operation.outputs.length,
-      staging: io.staging,
-      limits: outputLimits(settings, way),
-    });
-    this.#streams = new RunStreams({
-      api,
-      view,
-      assembler: this.#assembler,
-      onLog: io.onLog,
-      onProgress: () => this.#tell(),
-    });
+    this.#ending = new RunEnding({ ...options, signal: io.signal });
   }
 
-  /** `restricted`: the pod was refused for want of the restricted shape, and this Job is gone. */
-  async toTheEnd(isRestricted: boolean): Promise<OperationResult | 'restricted'> {
-    const { api, job, view, operation, io, settings } = this.#options;
+  /** `restricted`: the pod was refused for want of the restricted shape, and nothing has run. */
+  async toTheEnd(): Promise<OperationResult | 'restricted'> {
+    const { view, io } = this.#options;
     const forget = view.onChange(() => this.#tell());
     try {
-      const { ending, stopped } = await this.#ending();
-      if (ending.kind === 'restricted' && !isRestricted) {
-        this.#warnings.push(...(await deleteJob(api, job)));
-        return 'restricted';
-      }
-      const told = outcomeOf(ending, view.history);
-      const isStopped = stopped !== undefined || ending.kind === 'lost';
-      const outcome = isStopped ? told : await withDeletionCause(api, job, view, told);
-      const collected = await this.#collect(ending, outcome, stopped);
-      await this.#streams.stop();
-      const assembly = await this.#assembly();
-      const cut = collected.cut ? stopReasonOf(io.signal) : undefined;
-      // What may still be wanted stays: a run that goes on without us, and outputs that were not awaited.
-      const kept = settings.keepJob && view.pod !== undefined;
-      const keep = kept || ending.kind === 'lost' || cut !== undefined || view.otherPods.length > 0;
-      io.onProgress({ phase: 'cleaning-up' });
-      this.#rethrowFailure();
-      return buildResult(operation, {
-        outcome,
-        ...(stopped === undefined ? {} : { stopped }),
-        ...(cut === undefined ? {} : { cut }),
-        ...(outcome.ran === 'no' || assembly === undefined ? {} : { assembly }),
-        ...(collected.reason === undefined ? {} : { outputsReason: collected.reason }),
-        logComplete: outcome.ran === 'no' || this.#streams.logComplete,
-        warnings: [...this.#warnings, ...collected.warnings, ...this.#otherPods()],
-        podPatch: settings.podPatch,
-        suggestions: [...asWhom(outcome, isRestricted, settings), ...(keep ? [this.#leftInPlace()] : [])],
-        keep,
-      });
+      // What refuses the pod is still told; from there on the run needs nobody.
+      if (io.detach === true && (await this.#ending.podSeen())) return this.#goesOn();
+      return await this.#attended();
     } finally {
       forget();
-      await this.#streams.stop();
+      await this.#streams?.stop();
+      await this.#options.assembler.finish().catch(() => undefined);
     }
   }
 
-  /** Waits for what ends the run: its verdict, a start that will not come, a stop, or silence. */
-  async #ending(): Promise<{ ending: Ending; stopped?: EndReason }> {
-    const { api, view, io } = this.#options;
-    const { clock } = api;
-    await until(view, clock, io.signal, () => view.pod ?? this.#look());
-    await this.#savePod();
-    const ending = await until(view, clock, io.signal, () => this.#look());
-    if (ending?.kind === 'not-started' || ending?.kind === 'restricted') return { ending: await this.#giveUp(ending) };
-    if (ending !== undefined) return { ending };
-    const stopped = (await this.#stop()) ?? (await this.#lastWord());
-    // What could not be stopped is not canceled: it goes on, and its outcome is unknown.
-    return stopped.kind === 'lost' ? { ending: stopped } : { ending: stopped, stopped: stopReasonOf(io.signal) };
+  async #attended(): Promise<OperationResult | 'restricted'> {
+    const { api, job, view, io, assembler } = this.#options;
+    const onProgress = (): void => this.#tell();
+    const streams = (this.#streams = new RunStreams({ api, view, assembler, onLog: io.onLog, onProgress }));
+    await this.#ending.podSeen();
+    const end = await this.#ending.wait();
+    if (end.kind === 'left') return this.#goesOn();
+    const { ending, stopped } = end;
+    if (ending.kind === 'restricted' && this.#options.again) return 'restricted';
+    const told = outcomeOf(ending, view.history);
+    const isStopped = stopped !== undefined || ending.kind === 'lost';
+    const outcome = isStopped ? told : await withDeletionCause(api, job, view, told);
+    const collected = await this.#collect(streams, ending, outcome, stopped);
+    await streams.stop();
+    const source = this.#sidecar();
+    if (collected.held && source !== undefined)
+      this.#options.sidecars.letGo(this.#options.api, source, this.#options.operation.runId);
+    if (collected.cut && endReasonOf(io.signal) === undefined) return this.#goesOn();
+    const assembly = await this.#assembly();
+    io.onProgress({ phase: 'cleaning-up' });
+    this.#rethrow(collected.failure ?? streams.failure);
+    return this.#result(ending, outcome, stopped, collected, assembly);
   }
 
-  /** What does not start now could do so at the last moment, or later where its Job is left: it goes, and its last word counts. */
-  async #giveUp(ending: Exclude<Decision, { kind: 'verdict' }>): Promise<Ending> {
-    const { view } = this.#options;
-    const canStart = view.pod === undefined || (ending.kind === 'not-started' && ending.late === true);
-    const lost = await this.#stop(`${ending.message}; `);
-    if (lost !== undefined) return lost;
-    const last = canStart ? await this.#lastWord() : ending;
-    return view.history.started ? last : ending;
-  }
-
-  /** Undefined when the cluster was told. */
-  async #stop(why = ''): Promise<Ending | undefined> {
-    const { api, job, view, operation, settings } = this.#options;
-    const failure = await stopRun(api, job, view, operation.runId, settings.gracePeriodMs);
-    if (failure === undefined) return undefined;
-    return {
-      kind: 'lost',
-      message: `${why}the run could not be stopped, and may go on as job ${job.name}: ${failure}`,
-    };
-  }
-
-  /** How a run that was told to stop ends, within its grace period. */
-  async #lastWord(): Promise<Ending> {
-    const { api, view, settings } = this.#options;
-    const { clock } = api;
-    if (view.pod === undefined) return { kind: 'not-started', message: 'the run was stopped' };
-    const due = clock.now() + settings.gracePeriodMs + STOP_MARGIN_MS;
-    const unknown = vanishedVerdict('it did not end within its grace period', view.history);
-    const ending = await until(view, clock, never, () => {
-      const seen = this.#look();
-      const isEnd = seen !== undefined && !('late' in seen);
-      return isEnd ? seen : clock.now() < due ? undefined : 'unknown';
-    });
-    return ending === undefined || ending === 'unknown' ? { kind: 'verdict', outcome: unknown } : ending;
-  }
-
-  #look(): Ending | undefined {
-    const { api, view, observer, operation, settings, job } = this.#options;
-    const times = { now: api.clock.now(), posted: this.#posted, startTimeoutMs: settings.startTimeoutMs };
-    const decision = decide(view, times);
-    if (decision !== undefined) return decision;
-    const { lost } = observer;
-    if (lost !== undefined) {
-      const message = `contact with the cluster was lost, and the run may go on there as job ${job.name}: ${lost.message}`;
-      return { kind: 'lost', message };
-    }
-    const fault = view.history.started ? undefined : sidecarFault(this.#assembler.fault, operation, settings);
-    return fault === undefined ? undefined : { kind: 'not-started', message: fault };
-  }
-
-  async #collect(ending: Ending, outcome: PodOutcome, stopped: EndReason | undefined): Promise<Collected> {
-    const { api, view, settings, io } = this.#options;
-    if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, warnings: [] };
-    this.#collecting = true;
-    return await collect({
+  async #collect(
+    streams: RunStreams,
+    ending: Ending,
+    outcome: PodOutcome,
+    stopped: EndReason | undefined,
+  ): Promise<Collected> {
+    const { api, view, facts, io, assembler } = this.#options;
+    const access = this.#access();
+    if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, held: false, warnings: [] };
+    const now = api.clock.now();
+    // Of a pod that is lost little is to be expected.
+    this.#heldUntil = outcome.status === 'unknown' ? now : heldUntil(view.pod, facts.holdTimeMs, now);
+    this.#tell();
+    return collect({
       api,
       view,
-      streams: this.#streams,
-      assembler: this.#assembler,
-      // Of a pod that is lost little is to be expected.
-      holdTimeMs: outcome.status === 'unknown' ? 0 : settings.holdTimeMs,
+      streams,
+      assembler,
+      way: facts.way,
+      ...(access === undefined ? {} : { access }),
+      heldUntil: this.#heldUntil,
+      onProgress: () => this.#tell(),
+      // A run that was stopped has its grace period to bring what it can.
       signal: stopped === undefined ? io.signal : never,
     });
+  }
+
+  #result(
+    ending: Ending,
+    outcome: PodOutcome,
+    stopped: EndReason | undefined,
+    collected: Collected,
+    assembly: Assembly | undefined,
+  ): OperationResult {
+    const { view, operation, settings, io, facts, job, isRestricted } = this.#options;
+    const { cut, outstanding, outputsReason, warnings } = collected;
+    // What may still be wanted stays: a run that goes on without us, and outputs that can be fetched.
+    const isWanted = ending.kind === 'lost' || (stopped === undefined && outstanding !== undefined);
+    const keep = isWanted || view.otherPods.length > 0 || (settings.keepJob && view.pod !== undefined);
+    const reason = cut ? endReasonOf(io.signal) : undefined;
+    const { name, namespace } = job;
+    return buildResult(operation, {
+      outcome,
+      ...(outputsReason === undefined ? {} : { outputsReason }),
+      ...(stopped === undefined ? {} : { stopped }),
+      ...(reason === undefined ? {} : { cut: reason }),
+      ...(outcome.ran === 'no' || assembly === undefined ? {} : { assembly }),
+      ...(isWanted && outstanding !== undefined ? { outstanding } : {}),
+      logComplete: outcome.ran === 'no' || this.#streams?.log.isComplete === true,
+      warnings: [...this.#warnings, ...this.#ending.warnings, ...warnings, ...otherPods(view)],
+      podPatch: settings.podPatch,
+      suggestions: [
+        ...asWhom(outcome, facts, isRestricted),
+        ...(isWanted ? [`take it up with: cnab resume ${operation.installation}`] : []),
+        ...(keep
+          ? [
+              `job ${name} is left in namespace ${namespace}; look at it with: kubectl describe job ${name} -n ${namespace}`,
+            ]
+          : []),
+      ],
+      keep,
+    });
+  }
+
+  #access(): SidecarAccess | undefined {
+    const source = this.#sidecar();
+    const { api, facts, assembler, sidecars } = this.#options;
+    const mayExec = source !== undefined && facts.way.via === 'exec';
+    return mayExec ? sidecars.accessTo(api, source, assembler) : undefined;
+  }
+
+  #sidecar(): LogSource | undefined {
+    const { namespace, name } = this.#options.view.pod?.metadata ?? {};
+    if (namespace === undefined || name === undefined) return undefined;
+    return { namespace, pod: name, container: OUTPUTS_CONTAINER };
+  }
+
+  #goesOn(): OperationResult {
+    return goesOnResult(this.#options.view.history, [...this.#warnings, ...this.#ending.warnings]);
   }
 
   /** Undefined where the disk fails: the outputs are lost then, and the verdict stands. */
   async #assembly(): Promise<Assembly | undefined> {
     try {
-      return await this.#assembler.finish();
+      return await this.#options.assembler.finish();
     } catch (error) {
       if (!(error instanceof CnabError)) throw error;
       this.#warnings.push(error.message);
@@ -198,53 +195,33 @@ export class JobRun {
     }
   }
 
-  async #savePod(): Promise<void> {
-    const { view, io, job } = this.#options;
-    const { name, uid } = view.pod?.metadata ?? {};
-    if (name === undefined || uid === undefined) return;
-    try {
-      await io.onState({ namespace: job.namespace, job: job.name, jobUid: job.uid, pod: name, podUid: uid });
-    } catch (error) {
-      // The bundle runs by now; it is worth more than a note on where it runs.
-      this.#warnings.push(`the state of the run could not be saved: ${messageOf(error)}`);
-    }
-  }
-
   /** A full disk is told; everything else that a callback throws is a bug, and is not swallowed. */
-  #rethrowFailure(): void {
-    const { failure } = this.#streams;
+  #rethrow(failure: { readonly thrown: unknown } | undefined): void {
     if (failure === undefined) return;
     if (!(failure.thrown instanceof CnabError)) throw failure.thrown;
     this.#warnings.push(failure.thrown.message);
   }
 
-  #otherPods(): string[] {
-    const { otherPods } = this.#options.view;
-    if (otherPods.length === 0) return [];
-    return [
-      `Kubernetes started more than one pod for this run; what ${otherPods.join(', ')} did is not part of the result`,
-    ];
-  }
-
-  #leftInPlace(): string {
-    const { name, namespace } = this.#options.job;
-    return `job ${name} is left in namespace ${namespace}; look at it with: kubectl describe job ${name} -n ${namespace}`;
-  }
-
   /** The bundle's last words come before the outputs are spoken of. */
   #tell(): void {
-    const { io, view } = this.#options;
-    const { logOpen, logDone } = this.#streams;
-    const isOut = logDone || !logOpen;
-    io.onProgress(this.#collecting && isOut ? collecting(this.#assembler) : progressOf(view));
+    const { io, view, assembler, operation, facts } = this.#options;
+    const { isOpen = false, isDone = false } = this.#streams?.log ?? {};
+    const isOut = isDone || !isOpen;
+    const { outputs } = operation;
+    const until = this.#heldUntil;
+    io.onProgress(until !== undefined && isOut ? collecting(assembler, outputs, facts.way, until) : progressOf(view));
   }
 }
 
+function otherPods({ otherPods: names }: RunView): string[] {
+  if (names.length === 0) return [];
+  return [`Kubernetes started more than one pod for this run; what ${names.join(', ')} did is not part of the result`];
+}
+
 /** Most bundles are written for root; what fails where nobody may be root is told with that. */
-function asWhom(outcome: PodOutcome, isRestricted: boolean, { runAsUser }: DriverSettings): string[] {
-  const shape = podShape(isRestricted, runAsUser);
-  if (!isRestricted || shape.kind === 'open' || outcome.problem?.code !== 'bundle-failed') return [];
+function asWhom({ problem }: PodOutcome, { uid }: JobFacts, isRestricted: boolean): string[] {
+  if (!isRestricted || uid === undefined || problem?.code !== 'bundle-failed') return [];
   return [
-    `it ran as user ${shape.uid}, because the namespace enforces the Pod Security level "restricted": a bundle that needs root needs another namespace`,
+    `it ran as user ${uid}, because the namespace enforces the Pod Security level "restricted": a bundle that needs root needs another namespace`,
   ];
 }

@@ -19,6 +19,8 @@ export interface LogReaderOptions {
   readonly idleMs?: number;
   /** Gives up after so long without contact; default 5 minutes. */
   readonly patienceMs?: number;
+  /** The same log was read before: what refuses it now may let it be read again. */
+  readonly again?: boolean;
   /** Raw bytes in order, timestamps removed. Awaited. */
   readonly onBytes: (chunk: Uint8Array) => void | Promise<void>;
   /** Between two calls of onBytes: something may be missing here. Awaited. Only with `exact`. */

@@ -10,9 +10,8 @@ import { doingOf, isPodGone, isWaiting, openLog } from './log-request.js';
 import { pauseMs } from './retry.js';
 import { untilAborted, wakeableSleep } from './wait.js';
 
-export { readLog } from './log-request.js';
 export type { LogEnd, LogReaderEvent, LogReaderOptions } from './log-reader-options.js';
-export type { LogSource, ReadLogOptions } from './log-request.js';
+export type { LogSource } from './log-request.js';
 
 /**
  * Silence after the container's end that is no longer waited out: the kubelet ends a follow only at its next look, up
@@ -93,8 +92,14 @@ export class LogReader {
 
   private verdictOf(error: KubernetesError, withoutContactMs: number): 'gone' | 'failed' | undefined {
     if (isPodGone(error)) return 'gone';
-    if (!error.transient && error.statusCode !== 404) return 'failed';
+    if (!this.mayHeal(error)) return 'failed';
     return withoutContactMs >= (this.options.patienceMs ?? DEFAULT_PATIENCE_MS) ? 'failed' : undefined;
+  }
+
+  /** A login that has run out in the middle may be renewed; the watch waits for that too. Who was never let in is told at once. */
+  private mayHeal({ transient, statusCode = 0 }: KubernetesError): boolean {
+    const wasLetIn = this.connections > 0 || this.options.again === true;
+    return transient || statusCode === 404 || (wasLetIn && (statusCode === 401 || statusCode === 403));
   }
 
   /** The last reading came to the end of the log. */

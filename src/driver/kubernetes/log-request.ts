@@ -2,54 +2,12 @@ import type http from 'node:http';
 import type { KubernetesApi } from './api.js';
 import { apiPath } from './api-path.js';
 import type { Query } from './api-path.js';
-import { chunksOf } from './body-stream.js';
-import { toKubernetesError } from './kubernetes-error.js';
 import type { KubernetesError } from './kubernetes-error.js';
-import { RETRY_IDEMPOTENT, retrying } from './retry.js';
 
 export interface LogSource {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-}
-
-export interface ReadLogOptions {
-  readonly signal: AbortSignal;
-  readonly onBytes: (chunk: Uint8Array) => void | Promise<void>;
-  /** Of the container before its last restart. */
-  readonly previous?: boolean;
-}
-
-const IDLE_MS = 30_000;
-
-/**
- * One whole reading of the log file as it is now, without following; raw bytes, nothing removed. After trouble it is
- * tried again from the start, so a consumer may see bytes twice. Rejects with KubernetesError (also while the container
- * has not started) and with what onBytes throws.
- */
-export async function readLog(api: KubernetesApi, source: LogSource, options: ReadLogOptions): Promise<void> {
-  const { signal, onBytes } = options;
-  const { clock, random } = api;
-  let consumerError: { readonly error: unknown } | undefined;
-  await retrying(
-    { clock, random, signal, attempts: 5, rule: (e) => consumerError === undefined && RETRY_IDEMPOTENT(e) },
-    async () => {
-      try {
-        const response = await openLog(api, source, signal, options.previous === true ? { previous: true } : {});
-        for await (const chunk of chunksOf(response, { clock, signal, idleMs: IDLE_MS })) {
-          try {
-            await onBytes(chunk);
-          } catch (error) {
-            consumerError = { error };
-            throw error;
-          }
-        }
-      } catch (error) {
-        if (consumerError !== undefined) throw consumerError.error;
-        throw toKubernetesError(error, doingOf(source), api.connection);
-      }
-    },
-  );
 }
 
 /** Resolves with a 200, or a 204 while the pod has no node (apiserver, StreamObject without a stream). */

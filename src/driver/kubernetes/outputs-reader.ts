@@ -1,7 +1,7 @@
 import type { Assembler } from '../../frame/assemble.js';
 import type { KubernetesApi } from './api.js';
 import { isAbort, KubernetesError } from './kubernetes-error.js';
-import { LogReader, readLog, type LogSource } from './log-reader.js';
+import { LogReader, type LogEnd, type LogReaderOptions, type LogSource } from './log-reader.js';
 
 /** Three heartbeats of the sidecar: a connection that is silent for so long is dead. */
 const IDLE_MS = 45_000;
@@ -19,10 +19,14 @@ export interface OutputsReaderOptions {
   readonly ended: AbortSignal;
 }
 
+/** What a last try gets where minutes without contact went before it. */
+const LAST_PATIENCE_MS = 15_000;
+
 /**
  * Reads the sidecar's log into the assembler until everything is proven, or the log is at its end. Then one whole
- * reading more, where something is missing: a clean end of a stream proves nothing. Resolves with why it could go no
- * further, undefined when all is there; rejects with what the assembler threw (a full disk is CnabError `unavailable`).
+ * reading more, where something is missing: a clean end of a stream proves nothing, and of a log that was rotated a follow
+ * and a reading see different parts. Resolves with why it could go no further, undefined when all is there; rejects with
+ * what the assembler threw (a full disk is CnabError `unavailable`).
  */
 export async function readOutputs(options: OutputsReaderOptions): Promise<string | undefined> {
   const { api, source, assembler, signal } = options;
@@ -35,11 +39,11 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
     options.onProgress();
     if (assembler.complete) stop();
   };
-  try {
+  const read = (ended: AbortSignal, more: Partial<LogReaderOptions>): Promise<LogEnd> => {
     const reader = new LogReader(api, {
       source,
       signal: enough.signal,
-      ended: options.ended,
+      ended,
       resume: 'overlap',
       idleMs: IDLE_MS,
       onBytes,
@@ -47,13 +51,18 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
         if (event.kind === 'connected') assembler.restart();
         if (event.kind === 'interrupted' && event.silent === true) options.onSilence();
       },
+      ...more,
     });
-    const end = await reader.run();
+    return reader.run();
+  };
+  try {
+    if (assembler.complete) return undefined;
+    const end = await read(options.ended, {});
     if (assembler.complete) return undefined;
     if (end.kind === 'stopped') return 'it was no longer waited for';
-    assembler.restart();
-    await readLog(api, source, { signal: enough.signal, onBytes });
-    return assembler.complete ? undefined : reasonOf(end.error);
+    const more = { again: true, ...(end.kind === 'failed' ? { patienceMs: LAST_PATIENCE_MS } : {}) };
+    const last = end.kind === 'gone' ? end : await read(AbortSignal.abort(), more);
+    return assembler.complete ? undefined : reasonOf(last.error);
   } catch (error) {
     if (assembler.complete) return undefined;
     if (isAbort(error)) return 'it was no longer waited for';

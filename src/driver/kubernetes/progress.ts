@@ -1,5 +1,6 @@
 import type { Assembler } from '../../frame/assemble.js';
-import type { Progress } from '../driver.js';
+import { deliveryOf, type Delivery, type Way } from '../../frame/delivery.js';
+import type { Progress, WantedOutput } from '../driver.js';
 import { waitingFor } from './decision.js';
 import { hasStarted, invocationStatus } from './pod-status.js';
 import type { RunView } from './run-view.js';
@@ -27,8 +28,8 @@ export class ProgressTeller {
   constructor(private readonly onProgress: (progress: Progress) => void) {}
 
   tell(progress: Progress): void {
-    const { phase, detail, receivedBytes, totalBytes } = progress;
-    const now = JSON.stringify([phase, detail, receivedBytes, totalBytes]);
+    const { phase, detail, receivedBytes, totalBytes, output, heldUntil } = progress;
+    const now = JSON.stringify([phase, detail, receivedBytes, totalBytes, output, heldUntil]);
     if (now === this.#last || ORDER.indexOf(phase) < ORDER.indexOf(this.#phase)) return;
     this.#last = now;
     this.#phase = phase;
@@ -39,7 +40,26 @@ export class ProgressTeller {
   readonly trouble = (detail: string): void => this.tell({ phase: this.#phase, detail });
 }
 
-export function collecting(assembler: Assembler): Progress {
-  const { receivedBytes, totalBytes } = assembler;
-  return { phase: 'collecting', receivedBytes, ...(totalBytes === undefined ? {} : { totalBytes }) };
+/** `heldUntil` is told where the outputs go with the sidecar: what is small stays in the log as long as the pod is there. */
+export function collecting(
+  assembler: Assembler,
+  outputs: readonly WantedOutput[],
+  way: Way,
+  heldUntil: number,
+): Progress {
+  const { receivedBytes, totalBytes, arriving, manifest, complete } = assembler;
+  const output = arriving === undefined ? undefined : outputs[arriving]?.name;
+  const isHeld = manifest !== undefined && !complete && holds(deliveryOf(manifest, way));
+  return {
+    phase: 'collecting',
+    receivedBytes,
+    ...(totalBytes === undefined ? {} : { totalBytes }),
+    ...(output === undefined ? {} : { output }),
+    ...(isHeld ? { heldUntil } : {}),
+  };
+}
+
+/** What is delivered so can be had only while the sidecar lives. */
+export function holds({ byExec, passes }: Delivery): boolean {
+  return byExec.length > 0 || passes > 1;
 }

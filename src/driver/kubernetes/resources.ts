@@ -8,6 +8,7 @@ export const resource = {
   jobs: (namespace: string): string => apiPath('/apis/batch/v1', 'namespaces', namespace, 'jobs'),
   job: (namespace: string, name: string): string => apiPath('/apis/batch/v1', 'namespaces', namespace, 'jobs', name),
   secrets: (namespace: string): string => core(namespace, 'secrets'),
+  secret: (namespace: string, name: string): string => core(namespace, 'secrets', name),
   pods: (namespace: string): string => core(namespace, 'pods'),
   pod: (namespace: string, name: string): string => core(namespace, 'pods', name),
   events: (namespace: string): string => core(namespace, 'events'),

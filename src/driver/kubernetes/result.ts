@@ -1,9 +1,12 @@
 import { CnabError, type ErrorCode } from '../../errors.js';
 import type { Assembly } from '../../frame/assemble.js';
-import type { CollectedOutput, Operation, OperationResult, OutputProblem, EndReason } from '../driver.js';
+import type { CollectedOutput, Operation, OperationResult, OutputProblem, EndReason, StopReason } from '../driver.js';
 import type { PodPatch } from '../settings.js';
 import { suggestionsForDenial } from './denial.js';
-import type { PodOutcome } from './pod-verdict.js';
+import type { PodHistory, PodOutcome } from './pod-verdict.js';
+
+/** What of an operation stands in its result. Of a run that was taken up its input files are not known. */
+export type ToldOperation = Pick<Operation, 'action' | 'outputs' | 'files'>;
 
 /** All that decides how a run is told, once nothing more is waited for. */
 export interface RunEnd {
@@ -12,6 +15,8 @@ export interface RunEnd {
   readonly stopped?: EndReason;
   /** Asked to stop after it: only the collection was cut short. */
   readonly cut?: EndReason;
+  /** What did not arrive can be fetched later. */
+  readonly outstanding?: { readonly until?: number };
   /** Absent where the run tool never started. */
   readonly assembly?: Assembly;
   /** Why the outputs are not complete, where that has one cause. */
@@ -22,11 +27,13 @@ export interface RunEnd {
   /** The one that the run was made with: a patch to paste holds it too. */
   readonly podPatch?: PodPatch | undefined;
   /** The Job stays. */
-  readonly keep?: boolean;
+  readonly keep: boolean;
 }
 
+const INTERRUPT: EndReason = { kind: 'signal', signal: 'SIGINT' };
+
 /** One shape for every end. Pure. */
-export function buildResult(operation: Operation, end: RunEnd): OperationResult {
+export function buildResult(operation: ToldOperation, end: RunEnd): OperationResult {
   const { outcome, assembly } = end;
   const outputs = collected(operation, assembly);
   const problems = problemsOf(operation, end);
@@ -40,7 +47,8 @@ export function buildResult(operation: Operation, end: RunEnd): OperationResult 
     problems,
     logComplete: end.logComplete,
     warnings: [...outcome.warnings, ...end.warnings],
-    ...(end.keep === true ? { keep: true } : {}),
+    ...(end.keep ? { keep: true } : {}),
+    ...(end.outstanding === undefined ? {} : { outstanding: end.outstanding }),
   };
 }
 
@@ -52,17 +60,33 @@ export function notRunResult(error: CnabError, status: 'failed' | 'canceled' | '
   return status === 'unknown' ? { ...result, keep: true } : result;
 }
 
+/** The result of a run that goes on without us. */
+export function goesOnResult({ started }: PodHistory, warnings: readonly string[]): OperationResult {
+  const ran = started ? 'yes' : 'unknown';
+  return { status: 'running', ran, outputs: [], problems: [], logComplete: false, warnings, keep: true };
+}
+
 /** How a stop is told; `what` says what it did. */
 export function stopError(reason: EndReason, what: string, suggestions: readonly string[] = []): CnabError {
   if (reason.kind === 'timeout') return new CnabError('timed-out', `the time-out is over: ${what}`, { suggestions });
   return new CnabError('interrupted', `interrupted by ${reason.signal}: ${what}`, { suggestions });
 }
 
-/** What the signal was aborted with; a caller that gives no reason has its user's interrupt in mind. */
-export function stopReasonOf(signal: AbortSignal): EndReason {
+/**
+ * Why the run is to end; undefined while it is not, and where somebody only leaves. A caller that gives no reason has its
+ * user's interrupt in mind.
+ */
+export function endReasonOf(signal: AbortSignal): EndReason | undefined {
+  if (!signal.aborted) return undefined;
   const reason: unknown = signal.reason;
   const isReason = typeof reason === 'object' && reason !== null && 'kind' in reason;
-  return isReason ? (reason as EndReason) : { kind: 'signal', signal: 'SIGINT' };
+  const known = isReason ? (reason as StopReason) : INTERRUPT;
+  return known.kind === 'leave' ? undefined : known;
+}
+
+/** The same where nothing was made yet, so that there is nothing to leave. */
+export function stopReasonOf(signal: AbortSignal): EndReason {
+  return endReasonOf(signal) ?? INTERRUPT;
 }
 
 /** A stop before the verdict is what the user asked for, whatever exit code the run tool made of it. */
@@ -71,7 +95,7 @@ function statusOf({ outcome, stopped }: RunEnd): OperationResult['status'] {
   return stopped.kind === 'timeout' ? 'failed' : 'canceled';
 }
 
-function errorOf(operation: Operation, end: RunEnd, problems: readonly OutputProblem[]): CnabError | undefined {
+function errorOf(operation: ToldOperation, end: RunEnd, problems: readonly OutputProblem[]): CnabError | undefined {
   const { outcome, stopped, cut, suggestions = [] } = end;
   if (stopped !== undefined) return stopError(stopped, stoppedWhat(operation, outcome), suggestions);
   if (outcome.problem !== undefined) return told(operation, outcome.problem, end);
@@ -88,7 +112,7 @@ function errorOf(operation: Operation, end: RunEnd, problems: readonly OutputPro
 }
 
 function told(
-  { files }: Operation,
+  { files }: ToldOperation,
   problem: { readonly code: ErrorCode; readonly message: string },
   { suggestions = [], podPatch }: RunEnd,
 ): CnabError {
@@ -102,21 +126,21 @@ function told(
   });
 }
 
-function stoppedWhat({ action }: Operation, outcome: PodOutcome): string {
+function stoppedWhat({ action }: ToldOperation, outcome: PodOutcome): string {
   if (outcome.ran === 'no') return `${action} was stopped before the bundle started`;
   if (outcome.exitCode !== undefined)
     return `${action} was stopped, and the bundle ended with exit code ${outcome.exitCode}`;
   return `${action} was stopped, and what the bundle made of it is unknown`;
 }
 
-function collected({ outputs }: Operation, assembly: Assembly | undefined): CollectedOutput[] {
+function collected({ outputs }: ToldOperation, assembly: Assembly | undefined): CollectedOutput[] {
   return (assembly?.outputs ?? []).flatMap(({ index, file, size, sha256 }) => {
     const name = outputs[index]?.name;
     return name === undefined ? [] : [{ name, file, size, sha256 }];
   });
 }
 
-function problemsOf({ outputs }: Operation, { assembly, outcome, outputsReason }: RunEnd): OutputProblem[] {
+function problemsOf({ outputs }: ToldOperation, { assembly, outcome, outputsReason }: RunEnd): OutputProblem[] {
   if (outcome.ran === 'no') return [];
   if (assembly === undefined) {
     return outputs.map(({ name }) => ({

@@ -16,6 +16,7 @@ export class RunView {
   #neverScheduled = false;
   #jobGone = false;
   #jobFailure: string | undefined;
+  #hadPod = false;
   #podEvents: readonly CoreV1Event[] = [];
   #jobEvents: readonly CoreV1Event[] = [];
   #jobUid: string | undefined;
@@ -57,6 +58,11 @@ export class RunView {
   /** `reason: message` of the Job's Failed condition. For sentences only: the verdict is the pod's. */
   get jobFailure(): string | undefined {
     return this.#jobFailure;
+  }
+
+  /** A pod of the Job has ended, or was known to another process, whether or not it is still there. */
+  get hadPod(): boolean {
+    return this.#hadPod;
   }
 
   get history(): PodHistory {
@@ -111,6 +117,13 @@ export class RunView {
       ({ type, status }) => (type === 'Failed' || type === 'FailureTarget') && status === 'True',
     );
     if (failed !== undefined) this.#jobFailure = [failed.reason, failed.message].filter(Boolean).join(': ');
+    this.#hadPod ||= hasCounted(job);
+    this.wake();
+  }
+
+  /** Another process has seen a pod of this run. */
+  rememberPod(): void {
+    this.#hadPod = true;
     this.wake();
   }
 
@@ -141,6 +154,12 @@ export class RunView {
     const owners = pod.metadata?.ownerReferences ?? [];
     return this.#jobUid !== undefined && owners.some((owner) => owner.uid === this.#jobUid);
   }
+}
+
+/** The Job's controller counts a pod when it has ended, and before that notes its UID. */
+function hasCounted(job: V1Job | undefined): boolean {
+  const { succeeded = 0, failed = 0, uncountedTerminatedPods: uncounted } = job?.status ?? {};
+  return succeeded + failed + (uncounted?.succeeded?.length ?? 0) + (uncounted?.failed?.length ?? 0) > 0;
 }
 
 /** Resource versions are decimal numbers that grow (KEP-5504); where one is not, the newer message counts as newer. */

@@ -4,7 +4,7 @@ import type { V1PodSecurityContext, V1SecurityContext } from '@kubernetes/client
 export type PodShape = { readonly kind: 'open' } | { readonly kind: 'single-user'; readonly uid: number };
 
 /** The uid of "nobody" in distroless images, and of Porter's invocation images. */
-const DEFAULT_UID = 65_532;
+export const DEFAULT_UID = 65_532;
 
 /**
  * The shape of the pod. A uid that the user names makes a single-user pod everywhere: inputs are private to that uid,

@@ -5,7 +5,7 @@ import type { DriverSettings } from '../settings.js';
 /** Why the sidecar gave up before the bundle started, as a sentence; undefined when it did not. */
 export function sidecarFault(
   fault: { readonly what: FaultKind; readonly detail: string } | undefined,
-  operation: Operation,
+  operation: Pick<Operation, 'files'>,
   settings: DriverSettings,
 ): string | undefined {
   switch (fault?.what) {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CnabError } from '../../../src/errors.js';
 import type { Pod } from '../../../src/driver/sandbox/api-server/pod-objects.js';
 import { evictPod } from '../../helpers/api-server-jobs.js';
 import type { ContainerScript, TestApiServer } from '../../helpers/api-server.js';
-import { mustNotRun, runOnApiServer } from '../../helpers/kubernetes-run.js';
+import { assertNotRun, mustNotRun, runOnApiServer } from '../../helpers/kubernetes-run.js';
 import { ManualClock } from '../../helpers/manual-clock.js';
 
 const greeting: ContainerScript = ({ write }) => {
@@ -179,46 +179,28 @@ describe('a run in trouble', () => {
     assert.match(result.warnings.join(), /the disk is full/);
   });
 
-  it('outputs that cannot be stored are lost with the reason, and the verdict stands', async () => {
-    const { result } = await runOnApiServer({ io: { staging: '/nowhere/at/all' }, invocation: greeting });
+  it('a staging folder that is not there is told before anything runs', async () => {
+    const run = await runOnApiServer({ io: { staging: '/nowhere/at/all' }, invocation: mustNotRun });
+    assertNotRun(run, /cannot be stored in \/nowhere\/at\/all/);
+  });
+
+  it('outputs that cannot be stored are lost with the reason, the verdict stands, and they stay where they are', async () => {
+    let staging = '';
+    const { result, left } = await runOnApiServer({
+      onStaging: (folder) => (staging = folder),
+      invocation: (bundle) => {
+        // Writing fails then as it does on a broken disk.
+        mkdirSync(join(staging, '0.part'));
+        return greeting(bundle);
+      },
+    });
     assert.deepEqual([result.exitCode, result.error?.code], [0, 'outputs-incomplete']);
     assert.deepEqual(
       result.problems.map(({ kind }) => kind),
       ['lost'],
     );
-    assert.match(result.warnings.join(), /nowhere/);
-  });
-
-  it('a disk that lets nothing be removed either costs the outputs, not the verdict', async () => {
-    const stop = new AbortController();
-    let staging = '';
-    const { result, left } = await runOnApiServer({
-      signal: stop.signal,
-      operation: { outputs: [{ name: 'large', path: '/cnab/app/outputs/large', sensitive: false }] },
-      faults: (faults) =>
-        void faults.body({ resource: 'pods/log', container: 'outputs' }, { afterBytes: 1_900_000, then: 'stall' }),
-      io: {
-        onProgress: ({ receivedBytes = 0 }) => {
-          if (receivedBytes === 0 || staging === '') return;
-          // Removing it fails now as it does on a broken disk.
-          rmSync(join(staging, '0.part'), { force: true });
-          mkdirSync(join(staging, '0.part'), { recursive: true });
-          stop.abort({ kind: 'timeout' });
-        },
-      },
-      onStaging: (folder) => (staging = folder),
-      invocation: ({ write }) => {
-        write('/cnab/app/outputs/large', Buffer.alloc(3 * 1024 ** 2, 7));
-        return 0;
-      },
-    });
-    assert.deepEqual([result.status, result.ran, result.exitCode], ['succeeded', 'yes', 0]);
-    assert.deepEqual(
-      result.problems.map(({ kind }) => kind),
-      ['lost'],
-    );
     assert.match(result.warnings.join(), /cannot be stored/);
-    assert.equal(left.jobs.length, 1, 'what was cut short is kept');
+    assert.deepEqual([result.outstanding, left.jobs.length], [{}, 1]);
   });
 
   it('a state that cannot be saved before the Job keeps the Job from being made', async () => {

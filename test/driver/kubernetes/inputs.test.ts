@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { inputSizeProblems, MAX_FILES_BYTES, planInputs, SECRET_BYTES } from '../../../src/driver/kubernetes/inputs.js';
+import {
+  inputSizeProblems,
+  MAX_FILES_BYTES,
+  planInputs,
+  recordParts,
+  SECRET_BYTES,
+} from '../../../src/driver/kubernetes/inputs.js';
 import { inputPathProblems, outputPathProblems } from '../../../src/driver/kubernetes/input-paths.js';
 import { buildSecret } from '../../../src/driver/kubernetes/secret.js';
 import { inputFile, operation } from '../../helpers/operation.js';
@@ -12,9 +18,20 @@ describe('inputs in Secrets', () => {
     const plan = planInputs(operation({ files: [inputFile('/a b', 'A'), inputFile('/ü', '')] }), 'job');
     assert.deepEqual(
       plan.secrets.map((secret) => [secret.name, [...secret.entries.keys()]]),
-      [['job', ['e0', 'f0.0', 'f1.0']]],
+      [['job', ['r0.1', 'e0', 'f0.0', 'f1.0']]],
     );
     assert.deepEqual(plan.environment, [{ name: 'CNAB_ACTION', secret: 'job', key: 'e0' }]);
+  });
+
+  it('the record comes first, in parts that say how many they are, and nothing else names their keys', () => {
+    const record = bytes(2 * SECRET_BYTES + 1);
+    const plan = planInputs(operation({ record }), 'job');
+    const keys = plan.secrets.flatMap(({ entries }) => [...entries.keys()]);
+    assert.deepEqual(keys.slice(0, 3), ['r0.3', 'r1.3', 'r2.3']);
+    assert.equal(recordParts(['e0', 'r1.3']), 3);
+    assert.equal(recordParts(['e0', 'f0.0', 'r0.0', 'r1']), undefined);
+    const named = [...plan.environment, ...plan.files.flatMap(({ parts }) => parts)].map(({ key }) => key);
+    assert.ok(!named.some((key) => key.startsWith('r')));
   });
 
   it('all bytes arrive in order, whatever their sizes, and no Secret is over its limit', () => {

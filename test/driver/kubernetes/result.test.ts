@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { withDeletionCause } from '../../../src/driver/kubernetes/deletion-cause.js';
 import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
 import { plainConnection } from '../../../src/driver/kubernetes/connection.js';
-import { buildResult, stopReasonOf, type RunEnd } from '../../../src/driver/kubernetes/result.js';
+import { buildResult, endReasonOf, stopReasonOf, type RunEnd } from '../../../src/driver/kubernetes/result.js';
 import type { PodOutcome } from '../../../src/driver/kubernetes/pod-verdict.js';
 import { RunView } from '../../../src/driver/kubernetes/run-view.js';
 import type { Assembly } from '../../../src/frame/assemble.js';
@@ -29,6 +29,7 @@ const end = (more: Partial<RunEnd> = {}): RunEnd => ({
   assembly,
   logComplete: true,
   warnings: [],
+  keep: false,
   ...more,
 });
 const lost: Assembly = { ...assembly, outputs: [], problems: [{ index: 0, kind: 'lost', reason: 'is lost' }] };
@@ -96,6 +97,12 @@ describe('how a run is told', () => {
   it('an abort without a reason is an interrupt', () => {
     assert.deepEqual(stopReasonOf(AbortSignal.abort()), { kind: 'signal', signal: 'SIGINT' });
     assert.deepEqual(stopReasonOf(AbortSignal.abort({ kind: 'timeout' })), { kind: 'timeout' });
+  });
+
+  it('who leaves does not end the run', () => {
+    assert.equal(endReasonOf(AbortSignal.abort({ kind: 'leave' })), undefined);
+    assert.equal(endReasonOf(new AbortController().signal), undefined);
+    assert.deepEqual(endReasonOf(AbortSignal.abort({ kind: 'timeout' })), { kind: 'timeout' });
   });
 });
 

@@ -1,0 +1,44 @@
+import { CnabError } from '../../errors.js';
+import type { BegunRun, OperationResult } from '../driver.js';
+import { TTL_SECONDS } from './job.js';
+import { notRunResult, stopError } from './result.js';
+
+/** A run of which nothing is on the cluster. Pure; `now` in milliseconds since 1970. */
+export function absentResult(run: BegunRun, now: number): OperationResult {
+  const { namespace, job, jobUid, stop } = run.state;
+  const { action } = run;
+  const wasMade = jobUid !== undefined;
+  if (stop !== undefined) {
+    const what = wasMade
+      ? `${action} was stopped, and what the bundle made of it is unknown`
+      : `${action} was stopped before anything ran`;
+    const result = notRunResult(stopError(stop, what), stop.kind === 'timeout' ? 'failed' : 'canceled');
+    return wasMade ? { ...result, ran: 'unknown', logComplete: false } : result;
+  }
+  if (wasMade)
+    return lost(`job ${job} is not in namespace ${namespace} any more: ${ENDS}, so how ${action} ended is unknown`);
+  if (job !== undefined && isOlderThanJobs(run.runId, now)) {
+    return lost(
+      `job ${job} is not in namespace ${namespace}, and may have been: ${ENDS}, so how ${action} ended is unknown`,
+    );
+  }
+  return notRunResult(
+    new CnabError('unavailable', `${action} was never run: the process that began it ended before its Job was made`),
+    'failed',
+  );
+}
+
+const ENDS = 'somebody deleted it, or a day had passed since its end';
+
+function lost(message: string): OperationResult {
+  const { keep: _keep, ...result } = notRunResult(new CnabError('contact-lost', message), 'unknown');
+  return result;
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** Finished Jobs are removed after a while; the run's id, a ULID, holds the time at which it was begun. */
+function isOlderThanJobs(runId: string, now: number): boolean {
+  const began = [...runId.slice(0, 10)].reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
+  return now - began >= TTL_SECONDS * 1000;
+}

@@ -1,0 +1,72 @@
+import { openAssembler } from './assembler.js';
+import { deleteJob } from './clean-up.js';
+import type { Cluster } from './cluster.js';
+import { environmentWarnings } from './environment.js';
+import { factsOf } from './job-facts.js';
+import { JobRun } from './job-run.js';
+import type { KeptState } from './kept-state.js';
+import { jobName } from './names.js';
+import { Observer } from './observer.js';
+import type { Attempt, RunPlan } from './plan.js';
+import type { ProgressTeller } from './progress.js';
+import { checkRights } from './rights.js';
+import { RunView } from './run-view.js';
+import type { SidecarWays } from './sidecar-ways.js';
+import { submit } from './submit.js';
+import { asksForExec, chooseWay } from './way.js';
+import type { Way } from '../../frame/delivery.js';
+import type { DriverIo, Operation, OperationResult } from '../driver.js';
+import type { DriverSettings } from '../settings.js';
+
+export interface AttemptOptions {
+  readonly operation: Operation;
+  readonly settings: DriverSettings;
+  readonly cluster: Cluster;
+  readonly io: DriverIo;
+  readonly teller: ProgressTeller;
+  readonly state: KeptState;
+  readonly attempt: Attempt;
+  readonly planOf: (way: Way) => RunPlan;
+  readonly sidecars: SidecarWays;
+}
+
+/**
+ * One Job from its plan to its result. `restricted`: its pod was refused for want of the restricted shape, nothing has run,
+ * and the Job is gone again. Rejects only where nothing has run and nothing is left.
+ */
+export async function attemptRun(options: AttemptOptions): Promise<OperationResult | 'restricted'> {
+  const { operation, settings, cluster, io, teller, state, attempt, sidecars } = options;
+  const { api, place } = cluster;
+  const { namespace } = place;
+  const { runId } = operation;
+  const name = jobName(operation, attempt.number);
+  const view = new RunView();
+  const observer = new Observer({ api, namespace, runId, job: name, view, onTrouble: teller.trouble });
+  try {
+    const rights = checkRights(api, namespace, asksForExec(operation, settings), io.signal);
+    const [watched, allowed] = await Promise.allSettled([observer.start(io.signal), rights]);
+    // All that is lacking in one sentence, rather than the one thing that the watch ran into.
+    for (const part of [allowed, watched]) if (part.status === 'rejected') throw part.reason;
+    const { user } = api.connection;
+    const { mayExec } = await rights;
+    const way = chooseWay(operation, settings, { mayExec, namespace, ...(user === undefined ? {} : { user }) });
+    const plan = options.planOf(way);
+    const facts = factsOf(plan.job.spec?.template.spec, name);
+    const assembler = await openAssembler(operation, facts, io.staging);
+    // On disk before the Job is made: whoever comes after us looks for it there.
+    await state.renew(namespace, name);
+    const onPosted = ({ uid }: { readonly uid: string }): Promise<void> => state.add({ jobUid: uid });
+    const job = await submit({ api, namespace, plan, view, signal: io.signal, onPosted });
+    const isRestricted = attempt.restricted;
+    const parts = { api, operation, settings, io, job, facts, view, observer, state, assembler, isRestricted };
+    const warnings = environmentWarnings(operation.environment);
+    const result = await new JobRun({ ...parts, sidecars, warnings, again: !isRestricted }).toTheEnd();
+    if (result !== 'restricted') return result;
+    // Whoever finds this Job from now on must not take its absence for the loss of a run.
+    const next = state.renew(namespace, jobName(operation, attempt.number + 1));
+    await next.finally(() => deleteJob(api, job));
+    return result;
+  } finally {
+    await observer.stop();
+  }
+}

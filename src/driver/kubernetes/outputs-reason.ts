@@ -1,0 +1,55 @@
+import type { Assembler } from '../../frame/assemble.js';
+import { formatBytes } from '../../frame/problem.js';
+import { joined, sidecarStatus } from './pod-status.js';
+import type { RunView } from './run-view.js';
+
+/** What is known about outputs that did not arrive. */
+export interface MissingOutputs {
+  readonly view: RunView;
+  readonly assembler: Pick<Assembler, 'shortage'>;
+  /** Milliseconds since 1970. */
+  readonly heldUntil: number;
+  /** Why what comes by exec did not. */
+  readonly transfer: string | undefined;
+  /** Why the sidecar's log did not bring more. */
+  readonly log: string | undefined;
+  /** Somebody stopped waiting. */
+  readonly isCut: boolean;
+}
+
+/** The one cause, as a clause. Pure. */
+export function outputsReason({ view, assembler, heldUntil, transfer, log, isCut }: MissingOutputs): string {
+  const { shortage } = assembler;
+  if (shortage !== undefined) {
+    const { needed, free } = shortage;
+    return `they need ${formatBytes(needed)} more on the disk of this machine, and ${formatBytes(free)} are free`;
+  }
+  const early = sidecarReason(view, heldUntil);
+  if (early !== undefined) return early;
+  if (isCut) return 'the collection was cut short';
+  return transfer ?? log ?? 'the outputs sidecar did not end in its time';
+}
+
+/** A sidecar that is killed for its time ends within seconds of it. */
+const KILL_MS = 15_000;
+
+/** What the sidecar's own status says about an early end; undefined when it says nothing. */
+function sidecarReason({ pod }: RunView, heldUntil: number): string | undefined {
+  const state = pod === undefined ? undefined : sidecarStatus(pod)?.state;
+  const { terminated, waiting } = state ?? {};
+  if (terminated?.reason === 'OOMKilled') return 'the outputs sidecar was killed for want of memory (OOMKilled)';
+  if (terminated !== undefined && terminated.exitCode !== 0) {
+    const at = Date.parse(String(terminated.finishedAt));
+    if (terminated.exitCode === 137 && Math.abs(at - heldUntil) <= KILL_MS) {
+      return 'the time was over for which the pod holds its outputs (--hold-time)';
+    }
+    return joined(
+      `the outputs sidecar ended with exit code ${terminated.exitCode}`,
+      terminated.reason,
+      terminated.message,
+    );
+  }
+  if (waiting !== undefined)
+    return joined('the outputs sidecar was not running when the bundle ended', waiting.reason, waiting.message);
+  return undefined;
+}

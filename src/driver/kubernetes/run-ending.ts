@@ -1,0 +1,156 @@
+import { messageOf } from '../../errors.js';
+import type { Assembler } from '../../frame/assemble.js';
+import type { EndReason, Operation } from '../driver.js';
+import type { DriverSettings } from '../settings.js';
+import type { KubernetesApi } from './api.js';
+import { decide, type Decision } from './decision.js';
+import type { Ending } from './ending.js';
+import type { KeptState } from './kept-state.js';
+import type { Observer } from './observer.js';
+import { isTerminating } from './pod-status.js';
+import { podVerdict, vanishedVerdict } from './pod-verdict.js';
+import type { JobReference } from './resources.js';
+import { endReasonOf } from './result.js';
+import type { RunView } from './run-view.js';
+import { sidecarFault } from './sidecar-fault.js';
+import { stopRun } from './stop.js';
+import { until } from './until.js';
+
+export interface RunEndingOptions {
+  readonly api: KubernetesApi;
+  readonly operation: Pick<Operation, 'runId' | 'files'>;
+  readonly settings: DriverSettings;
+  readonly job: JobReference;
+  readonly view: RunView;
+  readonly observer: Observer;
+  readonly state: KeptState;
+  readonly assembler: Assembler;
+  /** Why it will never start, where that is known. */
+  readonly hopeless?: string;
+  /** Of the run: a stop, or somebody who leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** How the wait for a run was over. `left`: it goes on, and nobody here waits for it any more. */
+export type RunEnded =
+  { readonly kind: 'left' } | { readonly kind: 'ended'; readonly ending: Ending; readonly stopped?: EndReason };
+
+/** What a pod may need beyond its grace period until its last status is told. */
+const STOP_MARGIN_MS = 30_000;
+
+const never = new AbortController().signal;
+
+/** Waits for what ends a run: its verdict, a start that will not come, a stop, or silence. */
+export class RunEnding {
+  readonly warnings: string[] = [];
+  readonly #options: RunEndingOptions;
+  readonly #began: number;
+
+  constructor(options: RunEndingOptions) {
+    this.#options = options;
+    this.#began = options.api.clock.now();
+  }
+
+  /** Resolves when the pod is there and noted, or when none will come; true: it is there. */
+  async podSeen(): Promise<boolean> {
+    const { api, view, signal } = this.#options;
+    await until(view, api.clock, signal, () => view.pod ?? this.#look());
+    await this.#savePod();
+    return view.pod !== undefined && this.#look() === undefined;
+  }
+
+  async wait(): Promise<RunEnded> {
+    const { api, view, signal, state } = this.#options;
+    const begun = state.now.stop;
+    if (begun !== undefined && !this.#endedByItself()) return await this.#stopped(begun);
+    const ending = await until(view, api.clock, signal, () => this.#look());
+    if (ending?.kind === 'not-started' || ending?.kind === 'restricted') return ended(await this.#giveUp(ending));
+    if (ending !== undefined) return ended(ending);
+    const reason = endReasonOf(signal);
+    return reason === undefined ? { kind: 'left' } : await this.#stopped(reason);
+  }
+
+  /** A stop that was asked for and never reached the cluster changes nothing of a run that has ended. */
+  #endedByItself(): boolean {
+    const { view } = this.#options;
+    return view.pod !== undefined && !isTerminating(view.pod) && podVerdict(view.pod, view.history) !== undefined;
+  }
+
+  async #stopped(reason: EndReason): Promise<RunEnded> {
+    const { state } = this.#options;
+    // Before the cluster is told: whoever takes the run up after us completes the stop.
+    if (state.now.stop === undefined) await this.#save(() => state.add({ stop: reason }));
+    const lost = await this.#stop();
+    // What could not be stopped is not canceled: it goes on, and its outcome is unknown.
+    return lost === undefined ? { ...ended(await this.#lastWord()), stopped: reason } : ended(lost);
+  }
+
+  /** What does not start now could do so at the last moment, or later where its Job is left: it goes, and its last word counts. */
+  async #giveUp(ending: Exclude<Decision, { kind: 'verdict' }>): Promise<Ending> {
+    const { view } = this.#options;
+    const canStart = view.pod === undefined || (ending.kind === 'not-started' && ending.late === true);
+    const lost = await this.#stop(`${ending.message}; `);
+    if (lost !== undefined) return lost;
+    const last = canStart ? await this.#lastWord() : ending;
+    return view.history.started ? last : ending;
+  }
+
+  /** Undefined when the cluster was told. */
+  async #stop(why = ''): Promise<Ending | undefined> {
+    const { api, job, view, operation, settings } = this.#options;
+    const failure = await stopRun(api, job, view, operation.runId, settings.gracePeriodMs);
+    if (failure === undefined) return undefined;
+    return {
+      kind: 'lost',
+      message: `${why}the run could not be stopped, and may go on as job ${job.name}: ${failure}`,
+    };
+  }
+
+  /** How a run that was told to stop ends, within its grace period. */
+  async #lastWord(): Promise<Ending> {
+    const { api, view, settings } = this.#options;
+    const { clock } = api;
+    if (view.pod === undefined && !view.hadPod) return { kind: 'not-started', message: 'the run was stopped' };
+    const due = clock.now() + settings.gracePeriodMs + STOP_MARGIN_MS;
+    const unknown = vanishedVerdict('it did not end within its grace period', view.history);
+    const ending = await until(view, clock, never, () => {
+      const seen = this.#look();
+      const isEnd = seen !== undefined && !('late' in seen);
+      return isEnd ? seen : clock.now() < due ? undefined : 'unknown';
+    });
+    return ending === undefined || ending === 'unknown' ? { kind: 'verdict', outcome: unknown } : ending;
+  }
+
+  #look(): Ending | undefined {
+    const { api, view, observer, operation, settings, job, assembler, hopeless } = this.#options;
+    const times = { now: api.clock.now(), posted: this.#began, startTimeoutMs: settings.startTimeoutMs };
+    const decision = decide(view, times);
+    if (decision !== undefined) return decision;
+    const { lost } = observer;
+    if (lost !== undefined) {
+      const message = `contact with the cluster was lost, and the run may go on there as job ${job.name}: ${lost.message}`;
+      return { kind: 'lost', message };
+    }
+    if (view.history.started) return undefined;
+    const fault = hopeless ?? sidecarFault(assembler.fault, operation, settings);
+    return fault === undefined ? undefined : { kind: 'not-started', message: fault };
+  }
+
+  async #savePod(): Promise<void> {
+    const { view, state } = this.#options;
+    const { name, uid } = view.pod?.metadata ?? {};
+    if (name === undefined || uid === undefined || state.now.podUid === uid) return;
+    await this.#save(() => state.add({ pod: name, podUid: uid }));
+  }
+
+  /** The bundle runs by now; it is worth more than a note on where it runs. */
+  async #save(save: () => Promise<void>): Promise<void> {
+    await save().catch((error: unknown) => {
+      this.warnings.push(`the state of the run could not be saved: ${messageOf(error)}`);
+    });
+  }
+}
+
+function ended(ending: Ending): RunEnded & { readonly kind: 'ended' } {
+  return { kind: 'ended', ending };
+}

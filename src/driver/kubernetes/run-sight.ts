@@ -1,0 +1,30 @@
+import type { RunSight } from '../driver.js';
+import { decide, waitingFor } from './decision.js';
+import { hasStarted, invocationStatus, isTerminating } from './pod-status.js';
+import type { RunView } from './run-view.js';
+
+/** How a run stands whose Job or pod is there, from one look at it. Pure; `now` in milliseconds since 1970. */
+export function sightOf(view: RunView, now: number): RunSight {
+  const { pod } = view;
+  // No start time-out: whoever runs it judges that.
+  const decision = decide(view, { now, posted: now, startTimeoutMs: 0 });
+  if (decision?.kind === 'verdict') {
+    const { exitCode, problem } = decision.outcome;
+    if (exitCode !== undefined) return { phase: 'ended', exitCode, detail: `has ended with exit code ${exitCode}` };
+    return {
+      phase: 'ended',
+      detail: `has ended without an exit code: ${problem?.message ?? 'the cluster gives no reason'}`,
+    };
+  }
+  if (decision !== undefined) return { phase: 'waiting', detail: `cannot start: ${decision.message}` };
+  if (pod === undefined) return { phase: 'waiting', detail: `is waiting for its pod${why(view)}` };
+  const where = `in pod ${pod.metadata?.name}`;
+  if (isTerminating(pod)) return { phase: 'running', detail: `is being stopped ${where}` };
+  if (hasStarted(invocationStatus(pod))) return { phase: 'running', detail: `is running ${where}` };
+  return { phase: 'waiting', detail: `is starting ${where}${why(view)}` };
+}
+
+function why(view: RunView): string {
+  const reason = waitingFor(view);
+  return reason === undefined ? '' : `: ${reason}`;
+}
