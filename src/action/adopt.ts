@@ -23,8 +23,12 @@ export interface AdoptedRun {
  * The claim of a run that was found on its target, read back from the run's own objects. Whoever may write there may have
  * written it, so it must be what was asked for, and its bundle valid. Rejects with CnabError `invalid` where it is not.
  */
-export async function readAdopted(found: FoundRun, installation: string, context: ActionContext): Promise<AdoptedRun> {
-  const inputs = await context.driver.inputs(found, context.signal);
+export async function readAdopted(
+  found: FoundRun,
+  installation: string,
+  { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
+): Promise<AdoptedRun> {
+  const inputs = await driver.inputs(found, signal);
   const claim = await claimIn(inputs.record, found, installation);
   return { claim, found, inputs, stateless: traitsOf(claim.bundle, claim.action).stateless };
 }
@@ -80,7 +84,7 @@ export async function recordAdopted(
 export async function unknownRuns(
   name: string,
   installation: Installation | undefined,
-  { driver, signal }: ActionContext,
+  { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
 ): Promise<readonly FoundRun[]> {
   const known = new Set(installation?.records.map(({ claim }) => claim.id));
   return (await driver.find(name, signal)).filter(({ runId }) => !known.has(runId));

@@ -163,7 +163,10 @@ export async function prepareAction(
     parameters,
     detach: request.detach === true,
     secrets: [...parameterSecrets(claim), ...credentials.values()],
-    start: startOf(claim, target, previous, parameters, kept.choices, choices.serviceAccount),
+    start: {
+      ...startOf(claim, target, previous, parameters, kept.choices, choices.serviceAccount),
+      resumable: !traits.stateless,
+    },
     digest: loaded.digest,
     warnings: [
       ...loaded.warnings,

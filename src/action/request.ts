@@ -84,6 +84,8 @@ export interface ActionStart {
   readonly kept?: { readonly revision: string; readonly parameters: readonly string[]; readonly choices: Choices };
   /** As whom the run tool speaks to the cluster; absent: as nobody. */
   readonly serviceAccount?: string;
+  /** It is recorded, so another process can take it up. */
+  readonly resumable?: boolean;
 }
 
 export interface ActionContext {

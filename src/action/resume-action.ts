@@ -9,7 +9,7 @@ import { notInstalled } from './refuse.js';
 import type { ActionContext, ActionOutcome } from './request.js';
 import { afterRun } from './settle.js';
 import { takeUp, type RunToTakeUp } from './take-up.js';
-import { releaseLeftovers, surveyRuns } from './unfinished.js';
+import { releaseLeftovers, surveyRuns, takeUpCommand } from './unfinished.js';
 
 export interface ResumeRequest {
   readonly installation: string;
@@ -56,12 +56,12 @@ async function lockFor(name: string, claims: TargetClaims): Promise<Installation
     if (!(error instanceof CnabError) || error.code !== 'busy') throw error;
     const owner = await claims.owner(name);
     if (owner === undefined) throw error;
-    const word = shellWord(name);
     const what = `another process (pid ${owner.pid} on ${owner.host}, ${owner.purpose} since ${owner.since})`;
     throw new CnabError('busy', `${what} is on it.`, {
       cause: error,
       suggestions: [
-        `To see its log: cnab logs -f ${word}. To wait for its end: cnab wait ${word}`,
+        `To see its log: ${takeUpCommand('logs -f', name, claims.target)}`,
+        `To wait for its end: ${takeUpCommand('wait', name, claims.target)}`,
         ...error.suggestions,
       ],
     });

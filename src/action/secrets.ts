@@ -3,8 +3,10 @@ import { rootedPath } from '../bundle/paths.js';
 import { valueText } from '../bundle/values.js';
 import type { Claim } from '../claim/claim.js';
 import { isSensitiveParameter } from '../claim/status.js';
-import type { RunInputs } from '../driver/driver.js';
+import type { RunInputs, RunState } from '../driver/driver.js';
+import { CnabError } from '../errors.js';
 import { textsOf } from './mask.js';
+import type { ActionContext } from './request.js';
 
 /**
  * What no log may show of a run's parameters. A tool may print a sensitive object's members without the rest, and its
@@ -18,12 +20,12 @@ export function parameterSecrets(claim: Claim): readonly Uint8Array[] {
 }
 
 /** True where the run may have been given credentials: no claim holds their values. */
-export function needsCredentialSecrets({ bundle, action }: Claim): boolean {
+function needsCredentialSecrets({ bundle, action }: Claim): boolean {
   return credentialsFor(bundle, action).length > 0;
 }
 
 /** The credentials' values, read where the bundle has them put. */
-export function credentialSecrets({ bundle, action }: Claim, inputs: RunInputs): readonly Uint8Array[] {
+function credentialSecrets({ bundle, action }: Claim, inputs: RunInputs): readonly Uint8Array[] {
   return credentialsFor(bundle, action).flatMap(({ env, path }) => {
     const values = [
       env === undefined ? undefined : inputs.environment.get(env),
@@ -35,4 +37,33 @@ export function credentialSecrets({ bundle, action }: Claim, inputs: RunInputs):
 
 function credentialsFor(bundle: Bundle, action: string) {
   return Object.values(bundle.credentials ?? {}).filter((credential) => appliesTo(credential, action));
+}
+
+/** What no log of a run may show, read back from its claim and from the run itself. */
+export interface RunSecrets {
+  readonly values: readonly Uint8Array[];
+  /** Set where they cannot be known, and the log may therefore neither be shown nor recorded: why, as a clause. */
+  readonly withheld?: string;
+}
+
+export interface RunWithSecrets {
+  readonly claim: Claim;
+  readonly state: RunState;
+  /** Where they were read already. */
+  readonly inputs?: RunInputs;
+}
+
+export async function readSecrets(
+  { claim, state, inputs }: RunWithSecrets,
+  { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
+): Promise<RunSecrets> {
+  const known = parameterSecrets(claim);
+  if (!needsCredentialSecrets(claim)) return { values: known };
+  try {
+    const read = inputs ?? (await driver.inputs({ runId: claim.id, state }, signal));
+    return { values: [...known, ...credentialSecrets(claim, read)] };
+  } catch (error) {
+    if (!(error instanceof CnabError)) throw error;
+    return { values: known, withheld: `the credentials that it may show cannot be read back (${error.message})` };
+  }
 }

@@ -2,14 +2,13 @@ import type { TargetClaims } from '../claim/claim-store.js';
 import { isUnsettled, lastResult } from '../claim/status.js';
 import type { ClaimRecord } from '../claim/claim.js';
 import type { BegunRun, DriverIo, RunInputs, RunState } from '../driver/driver.js';
-import { CnabError } from '../errors.js';
 import { claimExtras } from './kept.js';
 import { secretPatterns } from './mask.js';
 import { wantedOutputs } from './operation.js';
 import type { ActionContext, ActionOutcome } from './request.js';
 import { RunLog } from './run-log.js';
 import { noteDocument, type RunNote } from './run-note.js';
-import { credentialSecrets, needsCredentialSecrets, parameterSecrets } from './secrets.js';
+import { readSecrets } from './secrets.js';
 import { bringToItsEnd, type RunAtHand } from './settle.js';
 
 /** A run that is taken up, by the process that holds its installation's lock. */
@@ -45,7 +44,7 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
     ...{ action: claim.action, installation: claim.installation, target, runId: claim.id, revision: claim.revision },
     ...(serviceAccount === undefined ? {} : { serviceAccount }),
   });
-  const secrets = await readSecrets(run, state, context);
+  const secrets = await readSecrets({ claim, state, ...(run.inputs && { inputs: run.inputs }) }, context);
   const log = await RunLog.resume(folder.logFile, secretPatterns(secrets.values), context.events.onLog);
   const begun: BegunRun = {
     ...{ runId: claim.id, installation: claim.installation, action: claim.action, state },
@@ -60,28 +59,9 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
   return await bringToItsEnd(atHand, context, async (io) => {
     const result = await context.driver.resume(begun, secrets.withheld === undefined ? io : withoutLog(io));
     if (secrets.withheld === undefined) return result;
-    return { ...result, logComplete: false, warnings: [...result.warnings, secrets.withheld] };
+    const withheld = `the rest of the log is neither shown nor recorded: ${secrets.withheld}.`;
+    return { ...result, logComplete: false, warnings: [...result.warnings, withheld] };
   });
-}
-
-interface Secrets {
-  readonly values: readonly Uint8Array[];
-  /** Set where they cannot be known, and the log may therefore neither be shown nor recorded: why, as a sentence. */
-  readonly withheld?: string;
-}
-
-async function readSecrets(run: RunToTakeUp, state: RunState, { driver, signal }: ActionContext): Promise<Secrets> {
-  const { claim } = run.record;
-  const known = parameterSecrets(claim);
-  if (!needsCredentialSecrets(claim)) return { values: known };
-  try {
-    const inputs = run.inputs ?? (await driver.inputs({ runId: claim.id, state }, signal));
-    return { values: [...known, ...credentialSecrets(claim, inputs)] };
-  } catch (error) {
-    if (!(error instanceof CnabError)) throw error;
-    const why = `the credentials that it may show cannot be read back (${error.message})`;
-    return { values: known, withheld: `the rest of the log is neither shown nor recorded: ${why}.` };
-  }
 }
 
 function withoutLog(io: DriverIo): DriverIo {

@@ -3,7 +3,9 @@ import type { RunLeft, TargetClaims } from '../claim/claim-store.js';
 import type { ClaimRecord, Installation } from '../claim/claim.js';
 import { isUnsettled, statusOf } from '../claim/status.js';
 import type { RunState } from '../driver/driver.js';
+import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
+import { flagsFor } from './refuse.js';
 import type { ActionContext } from './request.js';
 import { readNote, type RunNote } from './run-note.js';
 
@@ -74,12 +76,17 @@ export async function releaseLeftovers(
   return warnings;
 }
 
+/** A command to paste that is about an unfinished run, `more` before the flags that lead to its target. */
+export function takeUpCommand(command: string, installation: string, target: Target, more = ''): string {
+  return `cnab ${command} ${shellWord(installation)}${more === '' ? '' : ` ${more}`} ${flagsFor(target)}`.trimEnd();
+}
+
 /** What to type for an unfinished run. */
-export function takeUpCommands(installation: string, runId?: string): readonly string[] {
-  const of = `${shellWord(installation)}${runId === undefined ? '' : ` --run ${runId}`}`;
+export function takeUpCommands(installation: string, target: Target): readonly string[] {
   return [
-    `To take it up, with its log and its outputs: cnab resume ${of}`,
-    `To wait for its end: cnab wait ${of}. To see its log: cnab logs -f ${of}`,
+    `To take it up, with its log and its outputs: ${takeUpCommand('resume', installation, target)}`,
+    `To wait for its end: ${takeUpCommand('wait', installation, target)}`,
+    `To see its log: ${takeUpCommand('logs -f', installation, target)}`,
   ];
 }
 
@@ -106,8 +113,8 @@ export async function refuseUnfinished(
     `the ${action} of "${installation.name}" that was begun ${created} (run ${id}) never reported an end: it ${sight.detail}.`,
     {
       suggestions: [
-        ...takeUpCommands(installation.name),
-        `To stop it: cnab resume ${shellWord(installation.name)} --cancel`,
+        ...takeUpCommands(installation.name, claims.target),
+        `To stop it: ${takeUpCommand('resume', installation.name, claims.target, '--cancel')}`,
         'To go on without it: --force (it is then recorded as unknown, and its Job is removed)',
       ],
     },

@@ -50,6 +50,7 @@ export const actionFlags = {
   'max-log-outputs': text('max-log-outputs', 'largest total that travels in the log (default: 256MiB)', {
     helpValue: 'SIZE',
   }),
+  detach: yes('detach', 'leave as soon as the run is safe on the cluster: cnab wait NAME gives its end'),
   'dry-run': yes('dry-run', 'show parameters and objects, secrets masked; record, create and run nothing'),
   'relocation-mapping': text('relocation-mapping', 'JSON file of images and where they were moved to', {
     helpValue: 'FILE',

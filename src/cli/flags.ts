@@ -19,7 +19,7 @@ export function texts(
   return Flags.string({ description, env: variableOf(name), multiple: true, multipleNonGreedy: true, ...more });
 }
 
-export function yes(name: string, description: string, more: { char?: 'q' | 'a' | 'y' } = {}) {
+export function yes(name: string, description: string, more: { char?: 'q' | 'a' | 'f' | 'y' } = {}) {
   return Flags.boolean({ description, env: variableOf(name), ...more });
 }
 

@@ -4,6 +4,7 @@ import { outputFlags, targetFlags, yes } from '../cli/flags.js';
 import { InstallationsView } from '../cli/views/installations.js';
 import { matches } from '../cli/wiring/find-installation.js';
 import { StoreCommand } from '../cli/wiring/store-command.js';
+import { unfinishedNotes } from '../cli/wiring/unfinished-notes.js';
 
 export default class List extends StoreCommand {
   static override summary = 'List (or: ls) installations on every target, from the record on this machine.';
@@ -35,6 +36,9 @@ export default class List extends StoreCommand {
     await this.print(new InstallationsView(listed, damaged, options), this.formatOf(flags));
     for (const { file, reason } of flags.quiet ? [] : damaged)
       await this.say(`warning: ${file} cannot be read: ${reason}`);
+    for (const { target, installation } of flags.quiet ? [] : listed) {
+      await this.note(flags, await unfinishedNotes(store.on(target), installation));
+    }
     return 0;
   }
 }

@@ -6,6 +6,7 @@ import { outputFlags, targetFlags } from '../cli/flags.js';
 import { InstallationView, type ParameterShown } from '../cli/views/installation.js';
 import { listOutputs } from '../cli/wiring/outputs-of.js';
 import { StoreCommand } from '../cli/wiring/store-command.js';
+import { unfinishedNotes } from '../cli/wiring/unfinished-notes.js';
 
 export default class Show extends StoreCommand {
   static override summary = 'Show how an installation stands: bundle, status, parameters, outputs.';
@@ -17,9 +18,13 @@ export default class Show extends StoreCommand {
     const { args, flags } = await this.parse(Show);
     const { target, claims, installation } = await this.find(args.name, flags);
     const claim = standingRun(installation)?.claim;
-    const outputs = await listOutputs(claims, lastOutputs(installation));
+    const { outputs, problems } = await listOutputs(claims, lastOutputs(installation));
     const view = new InstallationView(target, installation, claim ? parametersOf(claim) : [], outputs);
-    return this.print(view, this.formatOf(flags));
+    await this.print(view, this.formatOf(flags));
+    return this.note(flags, [
+      ...problems.map((problem) => `warning: ${problem}`),
+      ...(await unfinishedNotes(claims, installation)),
+    ]);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ActionOutcome } from '../../action/request.js';
 import type { Json } from '../../bundle/bundle.js';
 import { CnabError } from '../../errors.js';
 import type { ExitCode } from '../exit-codes.js';
-import { document, type View } from '../format.js';
+import { document, withoutAbsent, type View } from '../format.js';
 import { errorJson } from '../report.js';
 import { outputJson, outputTable } from './outputs.js';
 
@@ -11,11 +11,11 @@ export class ActionView implements View {
   constructor(
     private readonly command: string,
     private readonly outcome: ActionOutcome,
-    private readonly exitCode: ExitCode,
+    private readonly told: { readonly exitCode: ExitCode; readonly note?: string },
   ) {}
 
   toJson(): Json {
-    const { outcome } = this;
+    const { outcome, told } = this;
     return document(this.command, {
       action: outcome.action,
       installation: outcome.installation,
@@ -29,7 +29,11 @@ export class ActionView implements View {
       outputs: outcome.outputs.map(outputJson),
       logComplete: outcome.logComplete,
       warnings: outcome.warnings.length > 0 ? outcome.warnings : undefined,
-      error: outcome.error && errorJson(outcome.error, this.exitCode),
+      outstanding:
+        outcome.outstanding &&
+        withoutAbsent({ until: outcome.outstanding.until && new Date(outcome.outstanding.until).toISOString() }),
+      note: told.note,
+      error: outcome.error && errorJson(outcome.error, told.exitCode),
     });
   }
 

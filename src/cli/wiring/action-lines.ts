@@ -1,5 +1,6 @@
 import type { ActionOutcome, ActionStart } from '../../action/request.js';
 import { describeTarget } from '../../action/refuse.js';
+import { takeUpCommand } from '../../action/unfinished.js';
 import type { ActionFlags } from '../action-flags.js';
 import { durationText } from '../durations.js';
 import { safeLine } from '../log-guard.js';
@@ -7,10 +8,14 @@ import type { Surroundings } from '../surroundings.js';
 
 /** What will happen where, before anything runs. */
 export function startLines(start: ActionStart): readonly string[] {
-  const { action, installation, target, runId, kept, serviceAccount } = start;
+  const { action, installation, target, runId, kept, serviceAccount, resumable } = start;
   const user = target.user === undefined ? '' : `, as ${target.user}`;
   const account = target.driver === 'kubernetes' ? `, service account: ${serviceAccount ?? 'none'}` : '';
-  const lines = [`${action} ${installation} -> ${describeTarget(target)}${user}${account}`, `run ${runId}`];
+  const lines = [
+    `${action} ${installation} -> ${describeTarget(target)}${user}${account}`,
+    `run ${runId}`,
+    ...(resumable ? [`should this command be killed: ${takeUpCommand('resume', installation, target)}`] : []),
+  ];
   if (kept) {
     const count = kept.parameters.length;
     const choices = [
@@ -24,11 +29,17 @@ export function startLines(start: ActionStart): readonly string[] {
   return lines.map(safeLine);
 }
 
-/** How it ended and where, in one line. */
-export function endLine(outcome: ActionOutcome, tookMs: number): string {
-  const { action, installation, status, target } = outcome;
+/** How it ended and where, in one line; of a run that goes on without us what to type for it too. */
+export function endLines(outcome: ActionOutcome, tookMs: number): readonly string[] {
+  const { action, installation, status, target, runId } = outcome;
   const where = target.driver === 'sandbox' ? 'in the sandbox; no cluster was touched' : `on ${describeTarget(target)}`;
-  return safeLine(`${action} ${installation}: ${status} after ${durationText(tookMs)}, ${where}`);
+  if (status !== 'running')
+    return [safeLine(`${action} ${installation}: ${status} after ${durationText(tookMs)}, ${where}`)];
+  return [
+    `${action} ${installation}: goes on without this command as run ${runId}, ${where}`,
+    `its end: ${takeUpCommand('wait', installation, target)}`,
+    `its log: ${takeUpCommand('logs -f', installation, target)}`,
+  ].map(safeLine);
 }
 
 /** Variables that Duffle and cnab-go read and we do not: set by habit, they would be missed in silence. */

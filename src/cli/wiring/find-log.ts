@@ -1,8 +1,9 @@
 import { resultExtras } from '../../action/kept.js';
+import { takeUpCommand } from '../../action/unfinished.js';
 import { shellWord } from '../../bundle/shell-word.js';
 import type { StoredOutput, TargetClaims } from '../../claim/claim-store.js';
 import { LOGS_OUTPUT, type Installation } from '../../claim/claim.js';
-import { lastResult, outputHistory, outputsOf, statusOf } from '../../claim/status.js';
+import { isUnsettled, lastResult, outputHistory, outputsOf, statusOf } from '../../claim/status.js';
 import { CnabError } from '../../errors.js';
 import { runOf } from './find-run.js';
 
@@ -25,14 +26,18 @@ export async function findLog(claims: TargetClaims, installation: Installation, 
       ? { stored, note: `note: a part of the log of ${action} (run ${id}) is missing` }
       : { stored };
   }
+  const goesOn = isUnsettled(record)
+    ? [`to see what it prints: ${takeUpCommand('logs -f', installation.name, claims.target)}`]
+    : [];
   const other = outputHistory(installation, LOGS_OUTPUT)[0]?.claim;
   throw new CnabError(
     'not-found',
     `the ${action} of "${installation.name}" (run ${id}, ${statusOf(record)}) has no stored log`,
     {
-      suggestions: other
-        ? [`the log of an earlier run: cnab logs ${shellWord(installation.name)} --run ${other.id}`]
-        : [],
+      suggestions: [
+        ...goesOn,
+        ...(other ? [`the log of an earlier run: cnab logs ${shellWord(installation.name)} --run ${other.id}`] : []),
+      ],
     },
   );
 }

@@ -3,7 +3,7 @@ import { shellWord } from '../../bundle/shell-word.js';
 import type { TargetClaims, StoredOutput } from '../../claim/claim-store.js';
 import { LOGS_OUTPUT, type ClaimRecord, type Installation } from '../../claim/claim.js';
 import {
-  lastModifying,
+  lastEffective,
   lastOutputs,
   lastRun,
   outputHistory,
@@ -53,7 +53,7 @@ export async function findOutput(
 }
 
 function ageNote(installation: Installation, { claim, name }: ProducedOutput): string | undefined {
-  const current = lastModifying(installation)?.claim.revision;
+  const current = lastEffective(installation)?.claim.revision;
   if (current === undefined || claim.revision === current) return undefined;
   return `note: ${JSON.stringify(name)} is from revision ${claim.revision} (${claim.action} of ${claim.bundle.version}); the current revision ${current} left none`;
 }

@@ -28,6 +28,7 @@ export interface InputPlaces {
 
 /** Everything that the command line asks of an action. Rejects with CnabError `invalid` or `not-found`. */
 export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: InputPlaces): Promise<ActionRequest> {
+  refuseDetached(plan, flags);
   const { surroundings } = places;
   const credentials = await credentialsOf(flags, places);
   if (plan.bundle === '-' && (flags.credential ?? []).some((text) => text.endsWith('=-'))) {
@@ -45,9 +46,25 @@ export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: In
     force: flags.force === true,
     installIfAbsent: plan.installIfAbsent === true,
     deleteRecord: plan.deleteRecord === true,
+    detach: flags.detach === true,
     namedOutputs: flags['include-sensitive'] ?? [],
     ignoreRequiredExtensions: flags['ignore-required-extensions'] === true,
   };
+}
+
+/** What is done with the end of a run has to be asked of whoever waits for that. */
+function refuseDetached(plan: ActionPlan, flags: ActionFlags): void {
+  if (!flags.detach) return;
+  const asked = [
+    ...(plan.deleteRecord ? ['--delete-record'] : []),
+    ...(flags['outputs-dir'] === undefined ? [] : ['--outputs-dir']),
+  ];
+  const [first] = asked;
+  if (first === undefined) return;
+  throw new CnabError('invalid', `${first} is about the end of the run, and --detach does not wait for that`, {
+    suggestions:
+      first === '--outputs-dir' ? ['give it to the command that does: cnab wait NAME --outputs-dir DIR'] : [],
+  });
 }
 
 async function parametersOf(flags: ActionFlags, bundle: LoadedBundle | undefined, places: InputPlaces) {

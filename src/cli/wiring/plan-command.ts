@@ -40,7 +40,7 @@ export abstract class PlanCommand extends ActionCommand {
         events: { onLog: nothing, onProgress: nothing, onWarning: nothing, onStart: nothing },
       });
       const lines = [
-        ...startLines({ ...prepared.start, runId: 'none, this is a dry run' }),
+        ...startLines({ ...prepared.start, runId: 'none, this is a dry run', resumable: false }),
         ...prepared.warnings.map((warning) => `warning: ${warning}`),
       ];
       for (const line of flags.quiet ? [] : lines) await this.say(line);

@@ -3,6 +3,7 @@ import type { ClaimStore } from '../../claim/claim-store.js';
 import type { Target } from '../../claim/target.js';
 import { CnabError } from '../../errors.js';
 import { BaseCommand } from '../base-command.js';
+import { SUCCEEDED, type ExitCode } from '../exit-codes.js';
 import { settingsOf } from '../settings.js';
 import { findInstallation, type FoundInstallation, type TargetChoice } from './find-installation.js';
 import { processParts, type Parts } from './parts.js';
@@ -32,6 +33,12 @@ export abstract class StoreCommand extends BaseCommand {
       context: this.isHabit('context') ? undefined : context,
       namespace: this.isHabit('namespace') ? undefined : namespace,
     };
+  }
+
+  /** What is to be said beside the result. What is noted fails nothing: resolves with success. */
+  protected async note(flags: { readonly quiet?: boolean }, notes: readonly string[]): Promise<ExitCode> {
+    for (const line of flags.quiet ? [] : notes) await this.say(line);
+    return SUCCEEDED;
   }
 
   /** Whatever keeps it from being known is no trouble here: the user is asked to say which one is meant. */

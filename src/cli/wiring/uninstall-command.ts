@@ -50,7 +50,7 @@ export abstract class UninstallCommand extends PlanCommand {
         flags,
       );
       const exitCode = this.exitCodeFor(outcome);
-      const view = new ActionView(this.commandName, outcome, exitCode);
+      const view = new ActionView(this.commandName, outcome, { exitCode });
       return { view, exitCode, ...(outcome.error ? { error: outcome.error } : {}) };
     } catch (error) {
       if (flags['ignore-not-found'] && error instanceof CnabError && error.code === 'not-found') {

@@ -6,6 +6,7 @@ import { OutputsView } from '../../cli/views/outputs.js';
 import { runOf } from '../../cli/wiring/find-run.js';
 import { listOutputs } from '../../cli/wiring/outputs-of.js';
 import { StoreCommand } from '../../cli/wiring/store-command.js';
+import { unfinishedNotes } from '../../cli/wiring/unfinished-notes.js';
 
 export default class OutputsList extends StoreCommand {
   static override summary = 'List the outputs of an installation, the newest of each name.';
@@ -24,7 +25,9 @@ export default class OutputsList extends StoreCommand {
     const { args, flags } = await this.parse(OutputsList);
     const { target, claims, installation } = await this.find(args.name, flags);
     const produced = flags.run === undefined ? lastOutputs(installation) : outputsOf(runOf(installation, flags.run));
-    const view = new OutputsView(args.name, target.label, await listOutputs(claims, produced));
-    return this.print(view, this.formatOf(flags));
+    const { outputs, problems } = await listOutputs(claims, produced);
+    await this.print(new OutputsView(args.name, target.label, outputs), this.formatOf(flags));
+    const notes = await unfinishedNotes(claims, installation);
+    return this.note(flags, [...problems.map((problem) => `warning: ${problem}`), ...notes]);
   }
 }

@@ -6,6 +6,7 @@ import { targetFlags, text } from '../../cli/flags.js';
 import { writeRaw } from '../../cli/raw-output.js';
 import { findOutput } from '../../cli/wiring/find-run.js';
 import { StoreCommand } from '../../cli/wiring/store-command.js';
+import { unfinishedNotes } from '../../cli/wiring/unfinished-notes.js';
 
 export default class OutputsShow extends StoreCommand {
   static override summary = 'Write the bytes of one output to stdout and nothing else.';
@@ -39,6 +40,6 @@ export default class OutputsShow extends StoreCommand {
       },
       this.surroundings.stdout,
     );
-    return 0;
+    return this.note(flags, await unfinishedNotes(claims, installation));
   }
 }

@@ -1,0 +1,99 @@
+import type { ActionContext, ActionOutcome } from '../../action/request.js';
+import { recordedOutcome } from '../../action/recorded-outcome.js';
+import type { Resumed } from '../../action/resume-action.js';
+import { outputsOf, statusOf } from '../../claim/status.js';
+import type { ActionFlags } from '../action-flags.js';
+import { SUCCEEDED, type ExitCode } from '../exit-codes.js';
+import { settingsOf } from '../settings.js';
+import { ActionView } from '../views/action.js';
+import { endLines } from './action-lines.js';
+import { outputsFolderOf } from './outputs-folder.js';
+import { listOutputs } from './outputs-of.js';
+import { RunCommand } from './run-command.js';
+
+interface TakeUpFlags extends ActionFlags {
+  readonly run?: string | undefined;
+  readonly cancel?: boolean;
+}
+
+/** A command that takes up a run which another process began, or waits for its end. */
+export abstract class TakeUpCommand extends RunCommand {
+  /** Rejects as `resumeAction` does. */
+  protected async resume(name: string, flags: TakeUpFlags): Promise<ExitCode> {
+    const { resumeAction } = await import('../../action/resume-action.js');
+    const cancel = flags.cancel === true;
+    const resumed = await this.takeUp(cancel ? 'cancel' : 'resume', name, flags, (context) =>
+      resumeAction({ ...requestFor(name, flags), cancel }, context),
+    );
+    if (resumed.kind === 'ended') return await this.nothingToDo(resumed, flags);
+    const { outcome } = resumed;
+    const { error: _, ...canceled } = outcome;
+    // A run that is canceled has ended as this command was to end it.
+    return await this.tell(cancel && outcome.status === 'canceled' ? canceled : outcome, flags, cancel);
+  }
+
+  /** Rejects as `waitForRun` does. */
+  protected async wait(name: string, flags: TakeUpFlags): Promise<ExitCode> {
+    const { waitForRun } = await import('../../action/wait-for-run.js');
+    const waited = await this.takeUp('wait', name, flags, (context) => waitForRun(requestFor(name, flags), context));
+    if (waited.kind === 'settled') return await this.tell(waited.outcome, flags);
+    return await this.tell(await this.recorded(waited), flags);
+  }
+
+  private async takeUp(
+    verb: 'resume' | 'cancel' | 'wait',
+    installation: string,
+    flags: TakeUpFlags,
+    take: (context: ActionContext) => Promise<Resumed>,
+  ): Promise<Resumed> {
+    const { parts, surroundings } = this;
+    this.known = { installation };
+    const settings = settingsOf(flags);
+    return await this.onScreen(`${verb} ${installation}`, flags, settings.timeoutMs, async (screen, signal) => {
+      const folder = await outputsFolderOf(flags, surroundings.cwd);
+      return await this.withDriver(flags, settings, screen, async (driver) => {
+        if (verb === 'cancel') await this.confirm({ action: verb, installation }, flags, driver, signal);
+        const events = this.eventsOn(screen, folder);
+        const shown = verb === 'wait' ? { ...events, onLog: () => undefined } : events;
+        const resumed = await take(this.contextOf(driver, signal, shown));
+        if (resumed.kind === 'ended') return resumed;
+        const { outcome } = resumed;
+        outcome.warnings.forEach((warning) => screen.say(`warning: ${warning}`));
+        await screen.end();
+        const begun = Date.parse(outcome.recorded?.claim.created ?? '');
+        const took = Number.isNaN(begun) ? 0 : parts.clock.now() - begun;
+        for (const line of flags.quiet ? [] : endLines(outcome, took)) await this.say(line);
+        return resumed;
+      });
+    });
+  }
+
+  private async nothingToDo(ended: Resumed & { kind: 'ended' }, flags: TakeUpFlags): Promise<ExitCode> {
+    const { claim } = ended.record;
+    const note = `nothing is to be taken up: the ${claim.action} of "${claim.installation}" (run ${claim.id}) has ended: ${statusOf(ended.record)}`;
+    if (!flags.quiet) await this.say(note);
+    const { error: _, ...outcome } = await this.recorded(ended);
+    return await this.answer(
+      new ActionView(this.commandName, outcome, { exitCode: SUCCEEDED, note }),
+      flags,
+      [],
+      SUCCEEDED,
+    );
+  }
+
+  private async recorded({ record, claims }: Resumed & { kind: 'ended' }): Promise<ActionOutcome> {
+    const { outputs, problems } = await listOutputs(claims, outputsOf(record));
+    for (const problem of problems) await this.say(`warning: ${problem}`);
+    return recordedOutcome(record, claims.target, outputs);
+  }
+
+  private async tell(outcome: ActionOutcome, flags: ActionFlags, canceled = false): Promise<ExitCode> {
+    const exitCode = canceled && outcome.status === 'canceled' ? SUCCEEDED : this.exitCodeFor(outcome);
+    const view = new ActionView(this.commandName, outcome, { exitCode });
+    return await this.answer(view, flags, outcome.error ? [outcome.error] : [], exitCode);
+  }
+}
+
+function requestFor(installation: string, { run }: TakeUpFlags) {
+  return { installation, ...(run === undefined ? {} : { runId: run.toUpperCase() }) };
+}

@@ -1,0 +1,23 @@
+import { nameArg } from '../cli/args.js';
+import type { ExitCode } from '../cli/exit-codes.js';
+import { takeUpFlags } from '../cli/take-up-flags.js';
+import { TakeUpCommand } from '../cli/wiring/take-up-command.js';
+
+export default class Wait extends TakeUpCommand {
+  static override summary = 'Wait for the end of a run and exit with its exit code.';
+  static override description = `A run that no process is on is completed as cnab resume does, without showing its log.
+Ctrl-C ends the waiting; the run goes on.`;
+  static override args = { name: nameArg };
+  static override flags = takeUpFlags;
+  static override examples = [
+    '<%= config.bin %> install app ./bundle --detach && <%= config.bin %> wait app',
+    '<%= config.bin %> wait app --json',
+    '<%= config.bin %> wait app --run 01JD3Z…',
+  ];
+  protected override readonly asks = 'leave';
+
+  async run(): Promise<ExitCode> {
+    const { args, flags } = await this.parse(Wait);
+    return this.wait(args.name, flags);
+  }
+}
