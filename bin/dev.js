@@ -1,13 +1,12 @@
 #!/usr/bin/env node
 // Runs the TypeScript in src at once, without a build.
-import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { register } from 'tsx/esm/api';
+const { dirname } = require('node:path');
+const { register } = require('tsx/esm/api');
+const pjson = require('../package.json');
 
 register();
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const pjson = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-pjson.oclif.commands.target = './src/main.ts';
-const { runCli } = await import('../src/main.ts');
-process.exitCode = await runCli(process.argv.slice(2), root, pjson);
+const root = dirname(__dirname);
+const oclif = { ...pjson.oclif, commands: { ...pjson.oclif.commands, target: './src/main.ts' } };
+import('../src/main.ts')
+  .then(({ runCli }) => runCli(process.argv.slice(2), root, { ...pjson, oclif }))
+  .then((exitCode) => (process.exitCode = exitCode));

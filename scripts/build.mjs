@@ -3,6 +3,7 @@
 // Node 20 has no compile cache for ES modules, and CommonJS files start faster there. esbuild cuts ES modules only, so
 // the parts are made as such (a class exists once, however many commands use it) and then each is turned into CommonJS.
 import { build, transform } from 'esbuild';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -160,5 +161,9 @@ if (new Set(scripts.map((file) => basename(file))).size !== scripts.length) {
   throw new Error(`two shell scripts in src share a name: ${scripts.join(', ')}`);
 }
 for (const file of scripts) cpSync(join(root, 'src', file), join(lib, basename(file)));
+// bin/program.js keeps compiled code by it.
+const digest = createHash('sha256');
+for (const file of readdirSync(lib).sort()) digest.update(`${file}\n`).update(readFileSync(join(lib, file)));
+writeFileSync(join(lib, 'digest'), digest.digest('hex'));
 rmSync(join(root, 'lib'), { recursive: true, force: true });
 renameSync(lib, join(root, 'lib'));

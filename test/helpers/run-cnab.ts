@@ -49,6 +49,8 @@ export function environment({ home, env }: Pick<RunOptions, 'home' | 'env'>): No
     HOME: home,
     CNAB_HOME: join(home, 'cnab'),
     KUBECONFIG: join(home, 'none'),
+    // Nothing in the home but what is tested.
+    NODE_DISABLE_COMPILE_CACHE: '1',
     ...env,
   };
 }
