@@ -54,6 +54,7 @@ export class SandboxDriver implements Driver {
     const start = {
       folder: resolve(home, 'sandbox'),
       version,
+      clock,
       serverCommand: options.serverCommand ?? serverCommand(options.execPath),
     };
     this.#inner = new KubernetesDriver({
@@ -150,8 +151,8 @@ export class SandboxDriver implements Driver {
   }
 }
 
-/** What chooses a cluster or a place in it has no meaning here. Nobody collects the sandbox's logs, so all outputs travel in them. */
+/** What chooses a cluster or a place in it has no meaning here. */
 function sandboxSettings(settings: DriverSettings): DriverSettings {
   const { kubeconfig: _kubeconfig, context: _context, namespace: _namespace, podPatch: _podPatch, ...rest } = settings;
-  return { ...rest, createNamespace: false, imagePullSecrets: [], sensitiveOutputs: 'log' };
+  return { ...rest, createNamespace: false, imagePullSecrets: [] };
 }

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { access, appendFile, mkdir, readdir, readFile, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, appendFile, mkdir, readdir, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../clock.js';
-import { startApiServer, type ApiServer } from './api-server/server.js';
+import { startApiServer } from './api-server/server.js';
 import { removeTree } from './namespaces/remove-tree.js';
 import { createNamespaceRuntime } from './namespaces/runtime.js';
-import { answers } from './server-answer.js';
+import { ownerOf, OWNER_FILE, processIdentity } from './process-identity.js';
+import { lives } from './server-answer.js';
 import { publish, unpublish } from './server-record.js';
+import { Work } from './server-work.js';
 
 export interface ServerProcessOptions {
   /** `<home>/sandbox`. */
@@ -21,12 +23,6 @@ export interface ServerProcessOptions {
   readonly onReady: (outcome: 'published' | 'taken') => void;
 }
 
-/** How long a server without work waits for more. */
-const IDLE_MS = 5_000;
-/** A look that notices the first request after the record is gone. */
-const LINGER_MS = 500;
-/** File in a server's folder that says which process it is. */
-const OWNER = 'owner';
 /** How often it looks whether its folder is still there. */
 const FOLDER_CHECK_MS = 60_000;
 const TMPFS = 0x01021994;
@@ -38,10 +34,10 @@ export async function runServer(options: ServerProcessOptions): Promise<void> {
   const id = randomBytes(8).toString('hex');
   const own = join(folder, id);
   await mkdir(own, { mode: 0o700 });
-  await writeFile(join(own, OWNER), await processIdentity(pid));
+  await writeFile(join(own, OWNER_FILE), await processIdentity(pid));
   const memory = await memoryFolder(options.uid, id);
   const token = randomBytes(32).toString('base64url');
-  let lastRequest = clock.now();
+  const work = new Work(clock);
   const pods = join(own, 'pods');
   const runtime = await createNamespaceRuntime({
     uid: options.uid,
@@ -53,59 +49,27 @@ export async function runServer(options: ServerProcessOptions): Promise<void> {
     folder: pods,
     clock,
     ...(memory === undefined ? {} : { memoryFolder: memory }),
-    faults: {
-      intercept: () => {
-        lastRequest = clock.now();
-        return undefined;
-      },
-    },
+    faults: { intercept: () => work.request() },
     onBug: (error) =>
       void appendFile(join(folder, 'server.log'), `${describe(error)}\n`, { mode: 0o600 }).catch(() => undefined),
   });
   try {
     const record = { version, port: Number(new URL(server.url).port), token, pid, id };
-    const outcome = await publish(folder, record, answers);
+    const outcome = await publish(folder, record, (other) => lives(folder, other, clock));
     options.onReady(outcome);
     if (outcome === 'published') {
       await removeLeftovers(folder, options.uid, id, clock.now());
       const over = new AbortController();
       const until = AbortSignal.any([signal, over.signal]);
-      const withdraw = (): Promise<void> => unpublish(folder, id);
       // A home that was removed takes the record along: nobody will find this server again, and its Jobs stay for a day.
-      await Promise.race([
-        untilIdle(server, () => lastRequest, withdraw, clock, until),
-        untilGone(join(own, OWNER), clock, until),
-      ]);
+      await Promise.race([work.untilIdle(server, until), untilGone(join(own, OWNER_FILE), clock, until)]);
       over.abort();
     }
   } finally {
+    work.refuse();
     await unpublish(folder, id);
     await server.close();
     await Promise.all([own, ...(memory === undefined ? [] : [memory])].map(removeTree));
-  }
-}
-
-/** Work may come in until the record is gone, and for a moment after it: then it is done first. */
-async function untilIdle(
-  server: Pick<ApiServer, 'idle'>,
-  lastRequest: () => number,
-  withdraw: () => Promise<void>,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
-  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  const pause = (ms: number): Promise<void> => clock.sleep(ms, signal).catch(() => undefined);
-  while (!signal.aborted) {
-    await Promise.race([server.idle(), aborted]);
-    const rest = lastRequest() + IDLE_MS - clock.now();
-    if (rest > 0) {
-      await pause(rest);
-      continue;
-    }
-    await withdraw();
-    const before = lastRequest();
-    await pause(LINGER_MS);
-    if (lastRequest() === before) return;
   }
 }
 
@@ -139,21 +103,13 @@ function memoryPath(uid: number, id: string): string {
 async function removeLeftovers(folder: string, uid: number, id: string, now: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => /^[0-9a-f]{16}$/.test(name) && name !== id);
   for (const name of names) {
-    const owner = await readFile(join(folder, name, OWNER), 'utf8').catch(() => '');
-    const pid = Number(owner.split(' ')[0]);
-    if (pid > 0 && (await processIdentity(pid).catch(() => '')) === owner) continue;
+    const owner = await ownerOf(join(folder, name));
+    if (owner === 'alive') continue;
     const { ctimeMs } = await stat(join(folder, name)).catch(() => ({ ctimeMs: 0 }));
     // A server that starts this moment may not have said who it is.
-    if (owner === '' && now - ctimeMs < 60_000) continue;
+    if (owner === 'unknown' && now - ctimeMs < 60_000) continue;
     await Promise.all([removeTree(memoryPath(uid, name)), removeTree(join(folder, name))]);
   }
-}
-
-/** Pid, start time in ticks and boot id: no later process has all three. */
-async function processIdentity(pid: number): Promise<string> {
-  const stats = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const started = stats.slice(stats.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  return `${pid} ${started} ${(await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()}`;
 }
 
 function describe(error: unknown): string {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { CnabError, messageOf } from '../../errors.js';
-import { answers } from './server-answer.js';
+import type { Clock } from '../clock.js';
+import { lives } from './server-answer.js';
 import { readRecord, type ServerRecord } from './server-record.js';
 
 export interface ServerStartOptions {
@@ -10,6 +11,7 @@ export interface ServerStartOptions {
   readonly version: string;
   /** Of `serverCommand`: program and arguments, as absolute paths; folder and version are added. */
   readonly serverCommand: readonly string[];
+  readonly clock: Clock;
 }
 
 /** A start takes a quarter of a second; a machine under load gets its time. */
@@ -20,7 +22,7 @@ const START_MS = 30_000;
  * Rejects with CnabError `unavailable` when it does not start, with AbortError when the signal is aborted first.
  */
 export async function findOrStartServer(options: ServerStartOptions, signal: AbortSignal): Promise<ServerRecord> {
-  const { folder, version } = options;
+  const { folder, version, clock } = options;
   const fail = (why: string, cause?: unknown): CnabError =>
     new CnabError('unavailable', `the sandbox's API server did not start: ${why}`, { cause });
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
@@ -30,7 +32,7 @@ export async function findOrStartServer(options: ServerStartOptions, signal: Abo
   for (let attempt = 0; attempt < 3; attempt += 1) {
     signal.throwIfAborted();
     const record = await readRecord(folder);
-    if (record?.version === version && (await answers(record))) return record;
+    if (record?.version === version && (await lives(folder, record, clock))) return record;
     const said = await start(options, signal);
     if (said !== 'published' && said !== 'taken') throw fail(said.replace(/^failed /, '') || 'it ended without a word');
   }

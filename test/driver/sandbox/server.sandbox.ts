@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -10,7 +19,10 @@ import { serverCommand } from '../../../src/driver/sandbox/server-command.js';
 import { runServer } from '../../../src/driver/sandbox/server-process.js';
 import { readRecord, type ServerRecord } from '../../../src/driver/sandbox/server-record.js';
 import { findOrStartServer } from '../../../src/driver/sandbox/server-start.js';
+import { warpClock } from '../../helpers/warp-clock.js';
+import { BUNDLE_FOLDER_ANNOTATION } from '../../../src/driver/sandbox/namespaces/bundle-folder.js';
 import { skipWithoutNamespaces } from './namespaces/machine.js';
+import { makeBundle } from './operation.js';
 
 describe("the sandbox's API server as a process of its own", () => {
   let home: string;
@@ -20,6 +32,7 @@ describe("the sandbox's API server as a process of its own", () => {
     folder: folder(),
     version,
     serverCommand: serverCommand(process.execPath),
+    clock: systemClock,
   });
   const started = new Set<number>();
   const start = async (version?: string): Promise<ServerRecord> => {
@@ -90,50 +103,77 @@ describe("the sandbox's API server as a process of its own", () => {
     assert.deepEqual(readdirSync(folder()), []);
   });
 
-  /** A server in this process, whose time runs a hundred times as fast. */
-  const serve = (onReady: (said: string) => void): Promise<void> => {
-    const begin = Date.now();
-    const clock: Clock = {
-      now: () => begin + (Date.now() - begin) * 100,
-      sleep: (ms, signal) => systemClock.sleep(ms / 100, signal),
-    };
+  /** A server in this process, whose time runs as fast as the test says. */
+  const serve = (clock: Clock, onReady: (said: string) => void): Promise<void> => {
     const uid = process.getuid?.() ?? 0;
     return runServer({ folder: folder(), version: '1', uid, pid: process.pid, clock, signal: never, onReady });
   };
 
   it('ends by itself when nobody wants anything of it', async () => {
     const outcomes: string[] = [];
-    await serve((said) => outcomes.push(said));
+    await serve(warpClock(100), (said) => outcomes.push(said));
     assert.deepEqual(outcomes, ['published']);
     assert.deepEqual(readdirSync(folder()), []);
   });
 
-  it('ends when the home is removed, whatever Jobs are left in it', async () => {
+  /** A server with a Job whose pod runs this shell text, and its end. */
+  async function withJob(script: string, ttlSecondsAfterFinished: number) {
     let end = Promise.resolve();
+    const clock = warpClock(1);
     await new Promise<void>((ready) => {
-      end = serve(() => ready());
+      end = serve(clock, () => ready());
     });
-    const { port, token, id } = (await readRecord(folder())) ?? assert.fail('no record');
-    const container = { name: 'a', image: 'b' };
-    const { status } = await fetch(`http://127.0.0.1:${port}/apis/batch/v1/namespaces/default/jobs`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        metadata: { name: 'left' },
-        spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } },
-      }),
-    });
-    assert.equal(status, 201);
+    const record = (await readRecord(folder())) ?? assert.fail('no record');
+    const ask = (method: string, path: string, body?: object): Promise<Response> =>
+      fetch(`http://127.0.0.1:${record.port}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${record.token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    const annotations = { [BUNDLE_FOLDER_ANNOTATION]: makeBundle(home, script) };
+    const spec = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'b', command: ['/cnab/app/run'] }] };
+    const template = { metadata: { annotations }, spec };
+    const job = { metadata: { name: 'left' }, spec: { ttlSecondsAfterFinished, template } };
+    assert.equal((await ask('POST', '/apis/batch/v1/namespaces/default/jobs', job)).status, 201);
+    clock.speed = 100;
+    return { record, ask, end };
+  }
+
+  it('ends when the home is removed, whatever Jobs are left in it', async () => {
+    const { record, end } = await withJob('echo left', 86_400);
     rmSync(folder(), { recursive: true });
     await end;
-    assert.equal(existsSync(`/dev/shm/cnab-sandbox-${process.getuid?.() ?? 0}-${id}`), false);
+    assert.equal(existsSync(`/dev/shm/cnab-sandbox-${process.getuid?.() ?? 0}-${record.id}`), false);
+  });
+
+  it('stays for a Job that is complete and was not deleted, with the log of its pod, until its time is over', async () => {
+    const { record, ask, end } = await withJob('echo outputs', 200);
+    let over = false;
+    void end.then(() => (over = true));
+    interface Pods {
+      readonly items: readonly {
+        readonly metadata: { readonly name: string };
+        readonly status: { readonly phase: string };
+      }[];
+    }
+    const pods = '/api/v1/namespaces/default/pods';
+    const pod = async () => ((await (await ask('GET', pods)).json()) as Pods).items[0];
+    while ((await pod())?.status.phase !== 'Succeeded') await new Promise((resolve) => setTimeout(resolve, 20));
+    const name = (await pod())?.metadata.name;
+    // A hundred seconds of the server's.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    assert.deepEqual([over, await answers(record)], [false, true]);
+    assert.equal(await (await ask('GET', `${pods}/${name}/log`)).text(), 'outputs\n');
+    await end;
+    assert.deepEqual(readdirSync(folder()), []);
   });
 
   it('outlives the process that started it, which leaves no descriptor in it', async () => {
     const script = `
       import { findOrStartServer } from ${JSON.stringify(new URL('../../../src/driver/sandbox/server-start.ts', import.meta.url).href)};
-      const record = await findOrStartServer(${JSON.stringify(options())}, new AbortController().signal);
-      console.log(record.pid);
+      const clock = { now: () => Date.now(), sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
+      const options = { ...${JSON.stringify(options())}, clock };
+      console.log((await findOrStartServer(options, new AbortController().signal)).pid);
       process.kill(process.pid, 'SIGKILL');`;
     const [, , loader = ''] = serverCommand(process.execPath);
     const child = spawn(process.execPath, ['--import', loader, '--input-type=module', '--eval', script], {
@@ -146,6 +186,41 @@ describe("the sandbox's API server as a process of its own", () => {
     started.add(pid);
     assert.ok(existsSync(`/proc/${pid}`));
     assert.equal((await start()).pid, pid);
+  });
+
+  it('does not hear the signals that end the group and the session of the process that started it', async () => {
+    const script = `
+      import { findOrStartServer } from ${JSON.stringify(new URL('../../../src/driver/sandbox/server-start.ts', import.meta.url).href)};
+      const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+      const clock = { now: () => Date.now(), sleep };
+      const options = { ...${JSON.stringify(options())}, clock };
+      console.log((await findOrStartServer(options, new AbortController().signal)).pid);
+      await sleep(60_000);`;
+    const [, , loader = ''] = serverCommand(process.execPath);
+    const child = spawn(process.execPath, ['--import', loader, '--input-type=module', '--eval', script], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const pid = await new Promise<number>((resolve) => child.stdout.on('data', (text) => resolve(Number(text))));
+    started.add(pid);
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM', 'SIGKILL'] as const) {
+      // The first of them ends the group.
+      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), signal);
+    }
+    await ended;
+    process.kill(pid, 'SIGHUP');
+    const [, , group, session] = statOf(pid);
+    assert.deepEqual([Number(group), Number(session)], [pid, pid], 'a session of its own');
+    assert.equal((await start()).pid, pid);
+  });
+
+  it('is waited for when it is slow, because one that is replaced takes its runs out of reach', async () => {
+    const { pid } = await start();
+    process.kill(pid, 'SIGSTOP');
+    const again = start();
+    setTimeout(() => process.kill(pid, 'SIGCONT'), 3_000);
+    assert.equal((await again).pid, pid);
   });
 
   it('says why it cannot start, in one sentence', async () => {
@@ -165,3 +240,9 @@ describe("the sandbox's API server as a process of its own", () => {
     );
   });
 });
+
+/** Fields of /proc/<pid>/stat after the name: state, parent, group, session. */
+function statOf(pid: number): readonly string[] {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
