@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import https from 'node:https';
-import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
@@ -13,6 +9,7 @@ import { isExcepted, parseProxyUrl, proxyFromEnvironment } from '../../../src/dr
 import { needsOpenssl, TestAuthority } from '../../helpers/certificates.js';
 import type { Certificate } from '../../helpers/certificates.js';
 import { httpPeer, json } from '../../helpers/http-peer.js';
+import { connectProxy, socksProxy } from '../../helpers/proxies.js';
 
 describe('proxyFromEnvironment', () => {
   it('goes by the scheme of the server, in capitals or not, and never for this machine', () => {
@@ -87,37 +84,10 @@ describe('a connection through a proxy', () => {
     for (const thing of open.splice(0).reverse()) await thing.close();
   });
 
-  /** A CONNECT proxy that brings everybody to `port`, whatever name was asked for. */
-  async function proxy(port: number, answer: 'tunnel' | 'silence' | number = 'tunnel', tls?: Certificate) {
-    const asked: { path?: string | undefined; authorization?: string | undefined }[] = [];
-    const sockets = new Set<net.Socket>();
-    const proxy = tls === undefined ? http.createServer() : https.createServer({ cert: tls.cert, key: tls.key });
-    proxy.on('connection', (socket: net.Socket) => {
-      sockets.add(socket);
-      socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
-    });
-    proxy.on('connect', (request: http.IncomingMessage, socket: net.Socket) => {
-      asked.push({ path: request.url, authorization: request.headers['proxy-authorization'] });
-      socket.on('error', () => undefined);
-      // http's server lets its sockets be half open.
-      if (answer === 'silence') return void socket.resume().on('end', () => socket.destroy());
-      if (answer !== 'tunnel') return void socket.end(`HTTP/1.1 ${answer} No\r\ncontent-length: 0\r\n\r\n`);
-      const upstream = net.connect(port, '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        upstream.pipe(socket).pipe(upstream);
-      });
-      upstream.on('error', () => socket.destroy());
-      socket.on('close', () => upstream.destroy());
-    });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    open.push({
-      close: () => {
-        for (const socket of sockets) socket.destroy();
-        proxy.close();
-      },
-    });
-    return { asked, sockets, port: (proxy.address() as net.AddressInfo).port };
+  async function proxy(...given: Parameters<typeof connectProxy>) {
+    const made = await connectProxy(...given);
+    open.push(made);
+    return made;
   }
 
   async function connect(cluster: object, env: Record<string, string> = {}) {
@@ -181,33 +151,13 @@ describe('a connection through a proxy', () => {
 
   it('goes through a SOCKS proxy', async () => {
     const peer = await cluster();
-    const asked: string[] = [];
-    const socks = net.createServer((socket) => {
-      socket.on('error', () => undefined);
-      // RFC 1928: greeting, no authentication; CONNECT by name, done.
-      socket.once('data', () => {
-        socket.write(Buffer.from([5, 0]));
-        socket.once('data', (request: Buffer) => {
-          asked.push(
-            `${request.subarray(5, 5 + (request[4] ?? 0)).toString()}:${request.readUInt16BE(request.length - 2)}`,
-          );
-          const upstream = net.connect(peer.port, '127.0.0.1', () => {
-            socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
-            upstream.pipe(socket).pipe(upstream);
-          });
-          upstream.on('error', () => socket.destroy());
-          socket.on('close', () => upstream.destroy());
-        });
-      });
-    });
-    socks.listen(0, '127.0.0.1');
-    await once(socks, 'listening');
+    const socks = await socksProxy(peer.port);
     open.push(socks);
-    const port = (socks.address() as net.AddressInfo).port;
+    const { port } = socks;
     const api = await connect({ server: 'https://cluster.test:6443', 'proxy-url': `socks5h://127.0.0.1:${port}` });
     assert.deepEqual(await api.get('/x', call), { ok: true });
     assert.deepEqual(await api.get('/x', call), { ok: true });
-    assert.equal(asked[0], 'cluster.test:6443');
+    assert.equal(socks.asked[0]?.path, 'cluster.test:6443');
   });
 
   it('says what the proxy answered, and does not show its password', async () => {
