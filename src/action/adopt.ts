@@ -6,6 +6,7 @@ import type { Claim, ClaimRecord, Installation } from '../claim/claim.js';
 import { DamagedDocument, MAX_DOCUMENT_BYTES, parseClaim } from '../claim/documents.js';
 import type { FoundRun, RunInputs } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
+import { asked } from './asked.js';
 import { runningResult } from './final-result.js';
 import { traitsOf } from './permit.js';
 import type { ActionContext } from './request.js';
@@ -28,7 +29,7 @@ export async function readAdopted(
   installation: string,
   { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
 ): Promise<AdoptedRun> {
-  const inputs = await driver.inputs(found, signal);
+  const inputs = await asked(signal, driver.inputs(found, signal));
   const claim = await claimIn(inputs.record, found, installation);
   return { claim, found, inputs, stateless: traitsOf(claim.bundle, claim.action).stateless };
 }
@@ -87,5 +88,5 @@ export async function unknownRuns(
   { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
 ): Promise<readonly FoundRun[]> {
   const known = new Set(installation?.records.map(({ claim }) => claim.id));
-  return (await driver.find(name, signal)).filter(({ runId }) => !known.has(runId));
+  return (await asked(signal, driver.find(name, signal))).filter(({ runId }) => !known.has(runId));
 }

@@ -23,6 +23,7 @@ export async function followRun(
 ): Promise<boolean> {
   const { claim, state } = run;
   const { values, withheld } = await readSecrets(run, context);
+  if (context.signal.aborted) return true;
   if (withheld !== undefined) {
     throw new CnabError('unavailable', `the log of ${claim.action} (run ${claim.id}) is not shown: ${withheld}.`);
   }

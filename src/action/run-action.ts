@@ -3,6 +3,7 @@ import type { TargetClaims } from '../claim/claim-store.js';
 import type { Installation, Result } from '../claim/claim.js';
 import { isUnsettled, lastEffective } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
+import { refuseRunElsewhere } from './elsewhere.js';
 import { executeAction } from './execute.js';
 import { runningResult, unfinishedResult, unknownResult } from './final-result.js';
 import { traitsOf } from './permit.js';
@@ -39,7 +40,13 @@ export async function runAction(request: ActionRequest, context: ActionContext):
 async function runLocked(request: ActionRequest, context: ActionContext, claims: TargetClaims): Promise<ActionOutcome> {
   // Read again: what was true before the lock was taken may have changed.
   const installation = await claims.read(request.installation);
-  const prepared = await prepareAction(request, context, claims, installation);
+  const [prepared, warnings] = await Promise.all([
+    prepareAction(request, context, claims, installation),
+    installation === undefined && !request.force
+      ? refuseRunElsewhere(request.installation, claims.target, context)
+      : [],
+  ]);
+  warnings.forEach(context.events.onWarning);
   if (installation !== undefined) await clearEarlierRuns(installation, claims, context);
   const outcome = await runRecorded(prepared, context, claims);
   if (!request.deleteRecord || outcome.status !== 'succeeded') return outcome;

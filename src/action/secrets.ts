@@ -5,6 +5,7 @@ import type { Claim } from '../claim/claim.js';
 import { isSensitiveParameter } from '../claim/status.js';
 import type { RunInputs, RunState } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
+import { asked } from './asked.js';
 import { textsOf } from './mask.js';
 import type { ActionContext } from './request.js';
 
@@ -60,7 +61,7 @@ export async function readSecrets(
   const known = parameterSecrets(claim);
   if (!needsCredentialSecrets(claim)) return { values: known };
   try {
-    const read = inputs ?? (await driver.inputs({ runId: claim.id, state }, signal));
+    const read = inputs ?? (await asked(signal, driver.inputs({ runId: claim.id, state }, signal)));
     return { values: [...known, ...credentialSecrets(claim, read)] };
   } catch (error) {
     if (!(error instanceof CnabError)) throw error;

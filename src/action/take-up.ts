@@ -11,6 +11,9 @@ import { noteDocument, type RunNote } from './run-note.js';
 import { readSecrets } from './secrets.js';
 import { bringToItsEnd, type RunAtHand } from './settle.js';
 
+/** A cluster that does not answer is not waited for longer. */
+const PATIENCE_MS = 30_000;
+
 /** A run that is taken up, by the process that holds its installation's lock. */
 export interface RunToTakeUp {
   readonly record: ClaimRecord;
@@ -44,7 +47,14 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
     ...{ action: claim.action, installation: claim.installation, target, runId: claim.id, revision: claim.revision },
     ...(serviceAccount === undefined ? {} : { serviceAccount }),
   });
-  const secrets = await readSecrets({ claim, state, ...(run.inputs && { inputs: run.inputs }) }, context);
+  const secrets = await readSecrets(
+    { claim, state, ...(run.inputs && { inputs: run.inputs }) },
+    {
+      driver: context.driver,
+      // Not the signal that ends the run: also of one that is being stopped the log is masked.
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    },
+  );
   const log = await RunLog.resume(folder.logFile, secretPatterns(secrets.values), context.events.onLog);
   const begun: BegunRun = {
     ...{ runId: claim.id, installation: claim.installation, action: claim.action, state },

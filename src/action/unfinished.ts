@@ -6,6 +6,7 @@ import type { RunState } from '../driver/driver.js';
 import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
 import { flagsFor } from './refuse.js';
+import { asked } from './asked.js';
 import type { ActionContext } from './request.js';
 import { readNote, type RunNote } from './run-note.js';
 
@@ -104,7 +105,7 @@ export async function refuseUnfinished(
   if (open === undefined) return;
   const { id, action, created } = open.record.claim;
   const run = { runId: id, state: open.note.state };
-  const sight = await driver.look(run, signal).catch((error: unknown) => {
+  const sight = await asked(signal, driver.look(run, signal)).catch((error: unknown) => {
     if (!(error instanceof CnabError)) throw error;
     return { detail: `may still be going on (${error.message})` };
   });

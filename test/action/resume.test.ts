@@ -180,7 +180,7 @@ describe('a run whose process was killed', () => {
     await refuses(
       resume(),
       'busy',
-      new RegExp(`pid ${process.pid} on .*, upgrade since .*is on it[^]*logs -f app.*wait app`),
+      new RegExp(`pid ${process.pid} on .*, upgrade since .*is on it[^]*logs -f app[^]*wait app`),
     );
     await lock.release();
   });

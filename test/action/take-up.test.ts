@@ -94,6 +94,25 @@ describe('taking up', () => {
       await refuses(resume(), 'unavailable', /secrets may not be read here/);
     });
 
+    it('is not run beside by an install that knows nothing of it, but with --force', async () => {
+      const { id } = await elsewhere();
+      const installing = new FakeDriver(whole);
+      installing.found = driver.found;
+      installing.sight = { phase: 'running', detail: 'is running in pod p' };
+      await refuses(
+        stage.run('install', installing),
+        'contact-lost',
+        new RegExp(`run ${id}\\) is not recorded here .*it is running in pod p\\.\n[^]*cnab resume app .*\n`),
+      );
+      assert.equal(await stage.installation(), undefined);
+      installing.sight = { phase: 'ended', detail: 'has ended with exit code 0' };
+      await stage.run('install', installing);
+      assert.match(stage.warnings.join(), new RegExp(`has ended with exit code 0. To record it: .* --run ${id}`));
+      await stage.store.on(FAKE_TARGET).remove('app');
+      installing.sight = { phase: 'running', detail: 'is running in pod p' };
+      await stage.run('install', installing, { force: true });
+    });
+
     it('takes the run that is named', async () => {
       const claim = await elsewhere();
       driver.found = [{ ...driver.found[0]!, runId: '01ARZ3NDEKTSV4RRFFQ69G0001' }, ...driver.found];

@@ -159,7 +159,9 @@ export abstract class LogCommand extends StoreCommand {
     if (signal.aborted || flags.quiet) return;
     if (!complete) await this.say(`note: a part of the log of ${claim.action} (run ${claim.id}) is missing`);
     const command = takeUpCommand('resume', claim.installation, target);
-    await this.say(`note: ${claim.action} (run ${claim.id}) has ended and is not settled here: ${command}`);
+    await this.say(
+      `note: ${claim.action} (run ${claim.id}) has ended; unless somebody else is on it, complete its record: ${command}`,
+    );
   }
 
   private async onDriver(flags: LogFlags, body: (driver: Driver) => Promise<void>): Promise<void> {
