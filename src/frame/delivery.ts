@@ -31,12 +31,12 @@ export interface Delivery {
 }
 
 /** Pure; `sidecar.sh` decides the same from the same manifest. */
-export function deliveryOf(manifest: Pick<Manifest, 'entries'>, way: Pick<Way, 'via'>): Delivery {
+export function deliveryOf(manifest: Pick<Manifest, 'entries'>, way: Pick<Way, 'via' | 'maxLogBytes'>): Delivery {
   const files = manifest.entries.flatMap((entry) =>
     (entry.kind === 'file' || entry.kind === 'sealed') && entry.size > 0 ? [entry] : [],
   );
   const logged = files.filter(({ kind }) => kind === 'file');
-  const isSmall = logged.reduce((sum, { size }) => sum + size, 0) <= SMALL_BYTES;
+  const isSmall = logged.reduce((sum, { size }) => sum + size, 0) <= Math.min(SMALL_BYTES, way.maxLogBytes);
   const byLog = isSmall || way.via === 'log' ? logged : [];
   return {
     byLog: byLog.map(({ index }) => index),

@@ -5,17 +5,21 @@ inputs=$CNAB_ROOT/cnab-in
 files=$CNAB_ROOT/cnab-files
 scratch=$files/.cnab
 block_bytes=1048576
+newline='
+'
 
 # Finds out what is at the wanted path $1 and sets `found` (the words of its entry without size and digest) and `file`.
 # Nothing is opened here, and no symbolic link is followed: the test of each component comes before its use.
 # The writers are dead by now, so nothing changes between the two.
+entered=
 find_output() {
   rest=$1
   file=$outputs
   while :; do
     if ! [ -d "$file" ]; then found=missing && return; fi
     # A folder that cannot be entered hides what is in it; `test -x` is no answer, it says yes to every root.
-    if ! (cd "$file"); then found=unreadable && return; fi
+    if [ "$file" != "$entered" ] && ! (cd "$file"); then found=unreadable && return; fi
+    entered=$file
     file=$file/${rest%%/*}
     case $rest in
       */*) rest=${rest#*/} ;;

@@ -69,8 +69,6 @@ case $1 in
     [ -s "$scratch/told" ] || exit 2
     first=$2
     last=$3
-    newline='
-'
     sizes=
     set --
     while read -r _ i kind size _; do

@@ -16,8 +16,11 @@ export LC_ALL
 umask 077
 set -f
 
-# Characters of base64 in a line: 9216 bytes. With all around it a line is below the 16 KiB at which runtimes cut.
-line_chars=12288
+# Bytes in a line. With all around its base64 a line is below the 16 KiB at which runtimes cut.
+line_bytes=12096
+# As in delivery.ts.
+small_bytes=$((CNAB_MAX_LOG < 4718592 ? CNAB_MAX_LOG : 4718592))
+large_passes=3
 # Seconds between two signs of life.
 beat=${CNAB_BEAT:-15}
 
@@ -115,61 +118,123 @@ beating() {
   done
 }
 
-# Finds out what is at the wanted path $1, with its digest: sets `entry`, the words of the frame. Sizes are judged before a
-# byte is read, because a sparse file of 1 TiB costs its writer nothing and us an hour.
-total=0
-describe_output() {
-  find_output "$1"
-  entry=$found
-  [ "$found" = file ] || return 0
-  if ! size=$(stat -c '%s' "$file"); then entry=unreadable && return 0; fi
-  if [ "$size" -gt "$CNAB_MAX_FILE" ] || [ "$size" -gt $((CNAB_MAX_TOTAL - total)) ]; then
-    entry="large $size"
-    return 0
-  fi
-  if ! sum=$(sha256sum < "$file"); then entry=unreadable && return 0; fi
-  total=$((total + size))
-  entry="file $size ${sum%% *}"
-  case " $CNAB_UNLOGGED " in
-    *" $i "*)
-      if ! sum=$(printf '%s %s %s\n' "$salt" "$i" "${sum%% *}" | sha256sum); then entry=unreadable && return 0; fi
-      entry="sealed $size ${sum%% *}"
-      ;;
-  esac
+# Calls $1 with up to 64 at a time of the files that are outputs (found_<index> is `file`); `members` are their indices.
+# Tools are started for many files at once: a process for each is what 200 small files would take their time for.
+in_batches() {
+  action=$1
+  members=
+  set --
+  i=0
+  while [ "$i" -lt "$CNAB_WANTED" ]; do
+    eval "found=\$found_$i"
+    if [ "$found" = file ]; then
+      # The value is a path with any bytes in it; it is expanded once and never evaluated.
+      eval "path=\$CNAB_WANTED_$i"
+      members="$members $i"
+      set -- "$@" "$outputs/$path"
+      if [ $# -ge 64 ]; then
+        $action "$@"
+        members=
+        set --
+      fi
+    fi
+    i=$((i + 1))
+  done
+  [ $# -eq 0 ] || $action "$@"
 }
 
-# Sends the file number $1 of size $2 at $file, block by block: one process chain for each MiB (35 MB/s; one for each
-# line is 1 MB/s). A block is copied first, so that its digest and its lines are of the same bytes.
-send_file() {
-  before=$(stat -c '%s %Y %Z' "$file")
-  blocks=$((($2 + block_bytes - 1) / block_bytes))
-  b=0
-  while [ "$b" -lt "$blocks" ]; do
-    dd if="$file" of="$scratch/block" bs=$block_bytes skip="$b" count=1
-    bytes=$(stat -c '%s' "$scratch/block")
-    sum=$(sha256sum < "$scratch/block")
-    [ "$bytes" -gt 0 ] || break
-    lines=$(((bytes + line_chars / 4 * 3 - 1) / (line_chars / 4 * 3)))
-    say block "$1" "$b" "$bytes" "$lines" "${sum%% *}"
-    base64 -w $line_chars < "$scratch/block" |
-      awk -v head="CNABO1 $CNAB_RUN $start data $1 $b " '{ print head (NR - 1) " " $0 " ." }'
-    b=$((b + 1))
+# Sets stat_<index> to size, mtime and ctime; empty where that cannot be had.
+note_stats() {
+  if stat -c '%s %Y %Z' "$@" > "$scratch/lines"; then
+    set -- $members
+    while read -r line; do
+      eval "stat_$1=\$line"
+      shift
+    done < "$scratch/lines"
+    return
+  fi
+  for member in $members; do
+    line=$(stat -c '%s %Y %Z' "$1") || line=
+    eval "stat_$member=\$line"
+    shift
   done
-  [ "$(stat -c '%s %Y %Z' "$file")" = "$before" ] || say changed "$1"
+}
+
+# Sets sum_<index> to the sha256; empty where the file cannot be read.
+note_sums() {
+  case $* in
+    # With such a name in it, a line of the answer is not what it is elsewhere.
+    *\\* | *"$newline"*) ;;
+    *)
+      if sha256sum "$@" > "$scratch/lines"; then
+        set -- $members
+        while read -r line _; do
+          eval "sum_$1=\$line"
+          shift
+        done < "$scratch/lines"
+        return
+      fi
+      ;;
+  esac
+  for member in $members; do
+    line=$(sha256sum < "$1") || line=
+    eval "sum_$member=\${line%% *}"
+    shift
+  done
+}
+
+# Sizes are judged before a byte is read, because a sparse file of 1 TiB costs its writer nothing and us an hour.
+judge_sizes() {
+  total=0
+  i=0
+  while [ "$i" -lt "$CNAB_WANTED" ]; do
+    eval "found=\$found_$i line=\$stat_$i"
+    size=${line%% *}
+    if [ "$found" != file ]; then :
+    elif [ -z "$size" ]; then eval "found_$i=unreadable"
+    elif [ "$size" -gt "$CNAB_MAX_FILE" ] || [ "$size" -gt $((CNAB_MAX_TOTAL - total)) ]; then
+      eval "found_$i=\"large \$size\""
+    else
+      total=$((total + size))
+    fi
+    i=$((i + 1))
+  done
+}
+
+# Writes the entries, in order.
+write_entries() {
+  i=0
+  while [ "$i" -lt "$CNAB_WANTED" ]; do
+    eval "found=\$found_$i line=\$stat_$i sum=\$sum_$i"
+    if [ "$found" = file ]; then
+      found="file ${line%% *} $sum"
+      [ -n "$sum" ] || found=unreadable
+      case " $CNAB_UNLOGGED " in
+        *" $i "*)
+          seal=$(printf '%s %s %s\n' "$salt" "$i" "$sum" | sha256sum)
+          [ -z "$sum" ] || found="sealed ${line%% *} ${seal%% *}"
+          ;;
+      esac
+    fi
+    printf 'entry %s %s\n' "$i" "$found"
+    i=$((i + 1))
+  done
 }
 
 # The manifest, before any data: the reader checks limits and disk before it stores a byte.
 beating &
 beater=$!
-make_empty "$scratch/manifest"
 i=0
 while [ "$i" -lt "$CNAB_WANTED" ]; do
-  # The value is a path with any bytes in it; it is expanded once and never evaluated.
   eval "path=\$CNAB_WANTED_$i"
-  describe_output "$path"
-  printf '%s\n' "entry $i $entry" >> "$scratch/manifest"
+  find_output "$path"
+  eval "found_$i=\$found stat_$i= sum_$i="
   i=$((i + 1))
 done
+in_batches note_stats
+judge_sizes
+in_batches note_sums
+write_entries > "$scratch/manifest"
 # It ignores SIGTERM as well.
 kill -KILL "$beater"
 wait "$beater"
@@ -180,12 +245,118 @@ manifest=${sum%% *}
 printf 1 > "$scratch/told"
 say manifest "$CNAB_WANTED" "$manifest"
 
-i=0
-while read -r _ i kind size _; do
-  [ "$kind" = file ] || continue
-  eval "path=\$CNAB_WANTED_$i"
-  file=$outputs/$path
-  send_file "$i" "$size"
+# What a pass has to send (files that may be in the log, as long as they fit into it together), and what only an exec can
+# get: the same decision as in delivery.ts.
+logged_bytes=0
+logged_blocks=0
+logged=0
+all_bytes=0
+holds=
+make_empty "$scratch/logged"
+while read -r entry i kind size sum; do
+  case $kind in
+    file)
+      all_bytes=$((all_bytes + size))
+      [ "$size" -gt 0 ] && [ "$size" -le $((CNAB_MAX_LOG - logged_bytes)) ] || continue
+      printf '%s\n' "$entry $i $kind $size $sum" >> "$scratch/logged"
+      logged=$((logged + 1))
+      logged_bytes=$((logged_bytes + size))
+      logged_blocks=$((logged_blocks + (size + block_bytes - 1) / block_bytes))
+      ;;
+    sealed) [ "$size" -eq 0 ] || holds=1 ;;
+  esac
 done < "$scratch/manifest"
-say end "$manifest"
+
+# Gives awk the blocks $1 to $2 - 1 of all that a pass has: a header, then lines of base64.
+# A block is copied first, so that its digest and its lines are of the same bytes, and the next one is made ready while its
+# lines are written. A file of one block has its digest already.
+give_blocks() {
+  at=0
+  while read -r _ i _ size sum; do
+    blocks=$(((size + block_bytes - 1) / block_bytes))
+    first=$(($1 > at ? $1 - at : 0))
+    last=$(($2 - at < blocks ? $2 - at : blocks))
+    at=$((at + blocks))
+    eval "path=\$CNAB_WANTED_$i"
+    b=$first
+    while [ "$b" -lt "$last" ]; do
+      # All has come by exec in the meantime.
+      [ ! -s "$scratch/done" ] || return 0
+      dd if="$outputs/$path" of="$scratch/block$buffer" bs=$block_bytes skip="$b" count=1
+      [ "$blocks" -eq 1 ] || sum=$(sha256sum < "$scratch/block$buffer")
+      bytes=$((size - b * block_bytes < block_bytes ? size - b * block_bytes : block_bytes))
+      [ -z "$writer" ] || wait "$writer"
+      printf 'block %s %s %s %s %s\n' "$i" "$b" "$bytes" $(((bytes + line_bytes - 1) / line_bytes)) "${sum%% *}"
+      base64 -w $((line_bytes / 3 * 4)) < "$scratch/block$buffer" &
+      writer=$!
+      buffer=$((1 - buffer))
+      b=$((b + 1))
+    done
+  done < "$scratch/logged"
+}
+
+# Sends all of it once, beginning at the block $1. One process chain for each MiB; one for each line is 1 MB/s.
+send_pass() {
+  {
+    writer=
+    buffer=0
+    give_blocks "$1" "$logged_blocks"
+    give_blocks 0 "$1"
+    [ -z "$writer" ] || wait "$writer"
+  } | awk -v head="CNABO1 $CNAB_RUN $start " '
+    substr($0, 1, 6) == "block " { split($0, field, " "); line = 0; print head $0 " ."; next }
+    { print head "data " field[2] " " field[3] " " line++ " " $0 " ." }'
+  tell_changed
+  say end "$manifest"
+}
+
+# Says which files are not any more what they were before they were hashed.
+tell_changed() {
+  while read -r _ i _; do eval "before_$i=\$stat_$i"; done < "$scratch/logged"
+  in_batches note_stats
+  while read -r _ i _; do
+    eval "now=\$stat_$i before=\$before_$i stat_$i=\$before_$i"
+    [ "$now" = "$before" ] || say changed "$i"
+  done < "$scratch/logged"
+}
+
+# What is small is sent at once, and never rotated away. What is more comes up to three times, each time from another block
+# on, so that what is lost at one place is not lost there again; between the passes the kubelet has the time to rotate the
+# log, and a reader to catch up. Where exec is the way, a pass begins only when nobody has asked for so long that nobody will.
+passes=0
+[ "$logged" -eq 0 ] || passes=1
+[ "$logged_bytes" -le $small_bytes ] || passes=$large_passes
+patience=0
+if [ "$CNAB_VIA" = log ]; then
+  holds=
+elif [ "$all_bytes" -gt $small_bytes ]; then
+  holds=1
+  patience=${CNAB_PATIENCE:-60}
+fi
+pauses=${CNAB_PAUSES:-15 30}
+due=$patience
+silent=0
+seconds=0
+made=0
+until [ -s "$scratch/done" ]; do
+  if [ "$made" -lt "$passes" ] && [ "$silent" -ge "$due" ]; then
+    send_pass $((logged_blocks * made / passes))
+    made=$((made + 1))
+    silent=0
+    due=${pauses%% *}
+    pauses=${pauses#* }
+    continue
+  fi
+  [ "$made" -lt "$passes" ] || [ -n "$holds" ] || break
+  sleep 1
+  silent=$((silent + 1))
+  seconds=$((seconds + 1))
+  [ $((seconds % beat)) -ne 0 ] || say beat
+  if [ -s "$scratch/heard" ]; then
+    make_empty "$scratch/heard"
+    silent=0
+    due=$patience
+  fi
+done
+[ "$made" -gt 0 ] || say end "$manifest"
 exit 0

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { appendFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BaseCommand } from '../../src/cli/base-command.js';
+import Install from '../../src/commands/install.js';
+import Logs from '../../src/commands/logs.js';
+import Resume from '../../src/commands/resume.js';
+import type { CnabError } from '../../src/errors.js';
+import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
+import { RECORDED_BUNDLE, storeAt } from '../helpers/recorded-installation.js';
+import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
+import { runInProcess, type InProcess } from '../helpers/run-command.js';
+
+describe('cnab logs -f shows a run that goes on', () => {
+  let home: string;
+  let driver: FakeDriver;
+  beforeEach(() => {
+    home = temporaryHome();
+    writeFileSync(join(home, 'bundle.json'), JSON.stringify(RECORDED_BUNDLE));
+    driver = new FakeDriver(async (life) => {
+      await life.posted();
+      await life.log('one\n');
+      return { status: 'running', ran: 'unknown', keep: true };
+    });
+    driver.resumes = (life) => life.log('one\ntwo\n');
+  });
+  afterEach(() => removeHome(home));
+
+  const run = (
+    command: new (...of: ConstructorParameters<typeof Install>) => BaseCommand,
+    argv: string[],
+    given: Partial<InProcess> = {},
+  ) => runInProcess(command, command.name.toLowerCase(), argv, { home, driver, ...given });
+  const detach = () => run(Install, ['app', 'bundle.json', '-p', 'greeting=hi', '-p', 'token=secret', '--detach']);
+  const follow = (given: Partial<InProcess> = {}) => run(Logs, ['-f', 'app'], given);
+  const logFile = (): string => join(home, 'cnab/runs', readdirSync(join(home, 'cnab/runs'))[0] ?? '', 'log');
+
+  it('from the file that a live process writes, until the run has an end', async () => {
+    await detach();
+    const claims = storeAt(join(home, 'cnab')).on(FAKE_TARGET);
+    const lock = await claims.lock('app', 'install');
+    const following = follow();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    appendFileSync(logFile(), 'and more\n');
+    const record = (await claims.read('app'))?.records[0];
+    const [id, claimId] = [await claims.nextId('app'), record?.claim.id ?? ''];
+    await claims.saveResult('app', { id, claimId, created: '', status: 'succeeded' });
+    rmSync(join(home, 'cnab/runs'), { recursive: true });
+    await lock.release();
+    const { exitCode, stdout } = await following;
+    assert.deepEqual([exitCode, stdout], [0, 'one\nand more\n']);
+  });
+
+  it('from the cluster where no process is on it, no byte twice, and touches nothing', async () => {
+    await detach();
+    driver.follows = async ({ onLog }) => {
+      for (const text of ['one\ntw', 'o sec', 'ret\nthree\n']) await onLog(Buffer.from(text));
+      return { complete: false };
+    };
+    const { exitCode, stdout, stderr } = await follow();
+    assert.deepEqual([exitCode, stdout], [0, 'one\ntwo ******\nthree\n']);
+    assert.match(stderr, /a part of the log of install \(run .*\) is missing\n.*complete its record: cnab resume app/);
+    assert.deepEqual([driver.begun.length, driver.released.length], [0, 0]);
+    assert.equal((await storeAt(join(home, 'cnab')).on(FAKE_TARGET).read('app'))?.records[0]?.results.length, 1);
+  });
+
+  it('from an empty home, masked by what the run carries, and records nothing', async () => {
+    await detach();
+    const [operation] = driver.operations;
+    rmSync(join(home, 'cnab'), { recursive: true });
+    driver.found = [{ runId: operation?.runId ?? '', action: 'install', created: 1, state: {} }];
+    driver.inputsOf = () =>
+      Promise.resolve({ record: operation?.record ?? Buffer.alloc(0), environment: new Map(), files: new Map() });
+    driver.follows = async ({ onLog }) => {
+      await onLog(Buffer.from('the secret of it\n'));
+      return { complete: true };
+    };
+    assert.equal((await follow()).stdout, 'the ****** of it\n');
+    assert.equal(existsSync(join(home, 'cnab/targets')), false);
+    driver.found = [];
+    assert.equal(((await follow()).thrown as CnabError).code, 'not-found');
+  });
+
+  it('until somebody leaves, which stops nothing', async () => {
+    await detach();
+    const signals = new EventEmitter();
+    driver.follows = ({ signal }) => {
+      signals.emit('SIGINT');
+      assert.ok(signal.aborted);
+      return Promise.resolve({ complete: true });
+    };
+    assert.equal((await follow({ signals })).exitCode, 130);
+  });
+
+  it('and, once it has an end, is what is stored', async () => {
+    await detach();
+    await run(Resume, ['app']);
+    assert.equal((await follow()).stdout, 'one\ntwo\n');
+  });
+});
