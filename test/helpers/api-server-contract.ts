@@ -18,6 +18,8 @@ export interface ContractCluster {
   readonly restricted: string;
   /** A shell with busybox's programs. */
   readonly image: string;
+  /** Its kubelet may pass over a state of a pod that does not last. */
+  readonly mergesStatuses: boolean;
   request(method: string, path: string, body?: object): Promise<RawAnswer>;
   /** Resolves when the answer begins; calls `line` for each of its lines until the returned function is called. */
   stream(path: string, line: (text: string) => void): Promise<() => void>;

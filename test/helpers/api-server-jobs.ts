@@ -14,6 +14,8 @@ export interface JobParts {
   readonly invocationFields?: Given;
   readonly pod?: Given;
   readonly spec?: Given;
+  /** Of the Job and its pod. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Sets its trap, says that it is ready, and waits for SIGTERM. */
@@ -26,11 +28,12 @@ export function sampleJob(parts: JobParts = {}): Given {
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: { name: parts.name ?? 'sample' },
+    metadata: { name: parts.name ?? 'sample', ...(parts.labels ? { labels: parts.labels } : {}) },
     spec: {
       backoffLimit: 0,
       ...parts.spec,
       template: {
+        ...(parts.labels ? { metadata: { labels: parts.labels } } : {}),
         spec: {
           restartPolicy: 'Never',
           terminationGracePeriodSeconds: 600,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import https from 'node:https';
 import { contractCases } from '../../helpers/api-server-contract-cases.js';
 import { execContractCases } from '../../helpers/api-server-contract-exec-cases.js';
+import { resourceContractCases } from '../../helpers/api-server-contract-resource-cases.js';
 import { eachLine, type ContractCluster, type RawAnswer } from '../../helpers/api-server-contract.js';
 import { execClient, type ExecAnswer, type ExecClientOptions } from '../../helpers/exec-client.js';
 import { Api } from '../api.js';
@@ -30,10 +31,19 @@ after(async () => {
 });
 
 const cluster = (): ContractCluster => {
-  return { namespace, restricted, image: 'docker.io/library/busybox:1.37.0', request, stream, exec };
+  return {
+    namespace,
+    restricted,
+    image: 'docker.io/library/busybox:1.37.0',
+    mergesStatuses: true,
+    request,
+    stream,
+    exec,
+  };
 };
 
 contractCases('what a cluster has in common with the sandbox', cluster);
+resourceContractCases('what can be found and read back in a cluster', cluster);
 execContractCases('an exec into a container of a cluster', cluster);
 
 /** The answer as it is, not yet parsed. */

@@ -3,6 +3,7 @@ import { execClient } from '../../../helpers/exec-client.js';
 import { startTestApiServer, type TestApiServer } from '../../../helpers/api-server.js';
 import { contractCases } from '../../../helpers/api-server-contract-cases.js';
 import { execContractCases } from '../../../helpers/api-server-contract-exec-cases.js';
+import { resourceContractCases } from '../../../helpers/api-server-contract-resource-cases.js';
 import { eachLine, type ContractCluster } from '../../../helpers/api-server-contract.js';
 
 let server: TestApiServer;
@@ -11,7 +12,7 @@ before(async () => {
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
   const namespaces = [{ name: 'default' }, { name: 'strict', labels }];
   // A status that tells of a failure comes only with the sync after it, which is 10 s later in a cluster.
-  server = await startTestApiServer({ namespaces, kubelet: { syncRetryMs: 200 } });
+  server = await startTestApiServer({ namespaces, kubelet: { syncRetryMs: 1_000 } });
 });
 after(() => server.close());
 
@@ -21,6 +22,7 @@ const cluster = (): ContractCluster => {
     namespace: 'default',
     restricted: 'strict',
     image: 'busybox:1.37.0',
+    mergesStatuses: false,
     request: async (method, path, body) => {
       const { status, headers, text } = await server.request(method, path, body);
       return { status, headers: Object.fromEntries(headers), text };
@@ -38,4 +40,5 @@ const cluster = (): ContractCluster => {
 };
 
 contractCases('what the sandbox has in common with a cluster', cluster);
+resourceContractCases('what can be found and read back in the sandbox', cluster);
 execContractCases('an exec into a container of the sandbox', cluster);
