@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
+import { plainConnection } from '../../../src/driver/kubernetes/connection.js';
+import { fetchByExec, type TransferEnd } from '../../../src/driver/kubernetes/exec-transfer.js';
+import { isAbort } from '../../../src/driver/kubernetes/kubernetes-error.js';
+import { Assembler } from '../../../src/frame/assemble.js';
+import { ExecPod, type PodFile } from '../../helpers/exec-pod.js';
+import {
+  execServer,
+  refuses,
+  sends,
+  STDOUT,
+  write,
+  type ExecAnswer,
+  type ExecPeer,
+} from '../../helpers/exec-server.js';
+import { ManualClock } from '../../helpers/manual-clock.js';
+import { RUN_ID } from '../../helpers/operation.js';
+import { withFolder } from '../../helpers/staging.js';
+
+const MIB = 1024 ** 2;
+const SOURCE = { namespace: 'apps', pod: 'p', container: 'outputs' };
+const never = new AbortController().signal;
+const LIMITS = { maxOutputBytes: 1e9, maxTotalBytes: 1e9 };
+
+const file = (size: number, more: Partial<PodFile> = {}): PodFile => ({ bytes: randomBytes(size), ...more });
+
+interface Fetched {
+  readonly end: TransferEnd;
+  readonly asked: readonly string[];
+  /** Of every file: its bytes are the pod's. */
+  readonly equal: readonly boolean[];
+  readonly progress: number;
+  readonly assembler: Assembler;
+}
+
+interface FetchParts {
+  readonly answers?: (pod: ExecPod) => ExecAnswer | readonly ExecAnswer[];
+  readonly indices?: readonly number[];
+  readonly before?: (assembler: Assembler) => Promise<void>;
+  readonly freeBytes?: number;
+  readonly skipMs?: number;
+}
+
+/** Fetches the files of a pod; reads them back from the staging folder. */
+async function fetchFrom(files: readonly (PodFile | undefined)[], parts: FetchParts = {}): Promise<Fetched> {
+  const pod = new ExecPod(files);
+  const server = await execServer(parts.answers?.(pod) ?? pod.answer);
+  const clock = new ManualClock(parts.skipMs ?? 4000);
+  const api = new KubernetesApi(plainConnection({ server: server.url }), { clock });
+  try {
+    return await withFolder(async (staging) => {
+      const { freeBytes } = parts;
+      const room = freeBytes === undefined ? {} : { freeBytes: () => Promise.resolve(freeBytes) };
+      const assembler = await Assembler.open({ runId: RUN_ID, wanted: files.length, staging, limits: LIMITS, ...room });
+      await assembler.accept(pod.log);
+      await parts.before?.(assembler);
+      let progress = 0;
+      const indices = parts.indices ?? files.map((_, index) => index);
+      const onProgress = (): void => void progress++;
+      const end = await fetchByExec({ api, source: SOURCE, assembler, indices, signal: never, onProgress });
+      const { outputs } = await assembler.finish();
+      const arrived = new Map(outputs.map((output) => [output.index, output.file]));
+      const isEqual = async (given: PodFile | undefined, index: number): Promise<boolean> => {
+        const path = arrived.get(index);
+        return path !== undefined && given !== undefined && (await readFile(path)).equals(given.bytes);
+      };
+      return { end, asked: server.asked, equal: await Promise.all(files.map(isEqual)), progress, assembler };
+    });
+  } finally {
+    api.close();
+    await server.close();
+  }
+}
+
+describe('the fetch of outputs by exec', () => {
+  it('brings many small files in one exec, sealed ones too, and tells of progress', async () => {
+    const files = [file(1), file(65_536, { sealed: true }), undefined, file(0), file(70_000), file(3 * MIB + 1)];
+    const { end, asked, equal, progress } = await fetchFrom(files);
+    assert.deepEqual(end, { kind: 'complete' });
+    assert.deepEqual(asked, ['files 0 5', 'salt']);
+    assert.deepEqual(equal, [true, true, false, true, true, true]);
+    assert.ok(progress >= 3);
+  });
+
+  it('fetches what is its own; a small file in between comes along, a large one does not', async () => {
+    const files = [file(10), file(MIB), file(10), file(MIB + 1), file(10)];
+    const { end, asked, equal } = await fetchFrom(files, { indices: [0, 2, 4] });
+    assert.deepEqual(end, { kind: 'complete' });
+    assert.deepEqual(asked, ['files 0 2', 'range 4 0 10']);
+    assert.deepEqual(equal, [true, true, true, false, true]);
+  });
+
+  it('asks for a large file in ranges, each as large as the way is fast', async () => {
+    const { end, asked, equal } = await fetchFrom([file(70 * MIB + 5)]);
+    assert.deepEqual(end, { kind: 'complete' });
+    assert.equal(asked[0], `range 0 0 ${64 * MIB}`);
+    assert.equal(asked[1], `range 0 ${64 * MIB} ${6 * MIB + 5}`);
+    assert.deepEqual(equal, [true]);
+  });
+
+  it('goes on from what an earlier process brought', async () => {
+    const large = file(5 * MIB);
+    const { asked, equal } = await fetchFrom([large], {
+      before: async (assembler) => {
+        await assembler.receive(0, 0, large.bytes.subarray(0, MIB));
+        await assembler.receive(0, 3 * MIB, large.bytes.subarray(3 * MIB, 4 * MIB));
+      },
+    });
+    assert.deepEqual(asked, [`range 0 ${MIB} ${2 * MIB}`, `range 0 ${4 * MIB} ${MIB}`]);
+    assert.deepEqual(equal, [true]);
+  });
+
+  const cuts: readonly [string, (peer: ExecPeer, bytes: Buffer) => Promise<void>][] = [
+    [
+      'a close before the last bytes',
+      async (peer, bytes) => {
+        await write(peer, bytes.subarray(0, -1));
+        peer.close();
+      },
+    ],
+    [
+      'a reset in the middle',
+      async (peer, bytes) => {
+        await write(peer, bytes.subarray(0, 2.5 * MIB));
+        // A reset discards what the other side has not read yet.
+        await delay(200);
+        peer.reset();
+      },
+    ],
+    [
+      'a Success before the last bytes, which never come',
+      async (peer, bytes) => {
+        await write(peer, bytes.subarray(0, 2.5 * MIB));
+        await peer.success();
+        peer.close();
+      },
+    ],
+    [
+      'a Success before any data',
+      async (peer, bytes) => {
+        await peer.success();
+        await write(peer, bytes);
+        peer.close();
+      },
+    ],
+  ];
+  for (const [title, fault] of cuts) {
+    it(`scenario 25: ${title}: only what is missing is asked for again`, async () => {
+      const { end, asked, equal } = await fetchFrom([file(3 * MIB)], {
+        answers: (pod) => (pod.faults.set(0, fault), pod.answer),
+      });
+      assert.deepEqual(end, { kind: 'complete' });
+      assert.deepEqual(equal, [true]);
+      const rest = title.includes('any data') ? [] : [`range 0 ${2 * MIB} ${MIB}`];
+      assert.deepEqual(asked, [`range 0 0 ${3 * MIB}`, ...rest]);
+    });
+  }
+
+  it('cuts that go on for ever do not matter as long as each exec brings something', async () => {
+    const { end, equal } = await fetchFrom([file(9 * MIB), file(100)], {
+      answers: (pod) => {
+        for (let exec = 0; exec < 7; exec++) {
+          pod.faults.set(exec, async (peer, bytes) => {
+            await write(peer, bytes.subarray(0, 1.2 * MIB));
+            peer.close();
+          });
+        }
+        return pod.answer;
+      },
+    });
+    assert.deepEqual([end, equal], [{ kind: 'complete' }, [true, true]]);
+  });
+
+  it('scenario 25: three execs in a row that bring nothing are enough, and what came before is kept', async () => {
+    const { end, asked, equal } = await fetchFrom([file(100), file(3 * MIB)], {
+      answers: () => async (call) => {
+        const peer = await call.accept();
+        await peer.send(STDOUT, randomBytes(50));
+        peer.close();
+      },
+    });
+    assert.equal(asked.length, 3);
+    assert.deepEqual(equal, [false, false]);
+    assert.ok(end.kind === 'failed');
+    assert.equal(end.reason, 'cannot fetch outputs from pod p: the exec ended early: it was closed');
+  });
+
+  it('scenario 25: a 403 on the first exec although the review said yes ends it at once', async () => {
+    const { end, asked } = await fetchFrom([file(100)], {
+      answers: () => refuses(403, 'Forbidden', 'pods "p" is forbidden'),
+    });
+    assert.equal(asked.length, 1);
+    assert.deepEqual(
+      [end.kind, 'reason' in end && end.reason],
+      ['failed', 'cannot fetch outputs from pod p: pods "p" is forbidden'],
+    );
+  });
+
+  it('scenario 25: an upgrade that a proxy swallows ends it at once', async () => {
+    const { end, asked } = await fetchFrom([file(100)], { answers: () => (call) => call.refuse(200, '<html>') });
+    assert.equal(asked.length, 1);
+    assert.match('reason' in end ? end.reason : '', /upgrade to a WebSocket did not reach/);
+  });
+
+  it('an API server that is away is waited for, but not for ever', async () => {
+    const away = refuses(503, 'ServiceUnavailable', 'apiserver not ready');
+    const { end, asked, equal } = await fetchFrom([file(100)], {
+      answers: (pod) => [away, away, away, away, away, pod.answer],
+    });
+    assert.deepEqual([end, equal, asked.length], [{ kind: 'complete' }, [true], 6]);
+    const gone = await fetchFrom([file(100)], { answers: () => away, skipMs: 10_000 });
+    assert.match('reason' in gone.end ? gone.end.reason : '', /answered 503: apiserver not ready/);
+    assert.ok(gone.asked.length > 5 && gone.asked.length < 30, String(gone.asked.length));
+  });
+
+  it('the bad part of a file whose whole is wrong is found by digests, and it alone comes again', async () => {
+    const large = file(40 * MIB);
+    const { end, asked, equal } = await fetchFrom([large], {
+      answers: (pod) => {
+        pod.faults.set(0, async (peer, bytes) => {
+          const damaged = Buffer.from(bytes);
+          damaged.writeUInt8((damaged[21 * MIB + 7] ?? 0) ^ 1, 21 * MIB + 7);
+          await write(peer, damaged);
+          await peer.success();
+        });
+        return pod.answer;
+      },
+    });
+    assert.deepEqual([end, equal], [{ kind: 'complete' }, [true]]);
+    const ranges = asked.filter((text) => text.startsWith('range'));
+    assert.deepEqual(ranges.slice(1), [`range 0 ${20 * MIB} ${3 * MIB}`]);
+    assert.ok(asked.length < 12, asked.join());
+  });
+
+  it('a file that is another one by now is given up, and keeps no other from coming', async () => {
+    for (const now of [Buffer.alloc(0), randomBytes(700)]) {
+      const changed = file(700, { now });
+      const { end, equal } = await fetchFrom([file(100), changed, file(100), file(2 * MIB)]);
+      assert.deepEqual(equal, [true, false, true, true]);
+      assert.deepEqual(end, { kind: 'failed', reason: 'an output changed after the bundle had ended' });
+    }
+  });
+
+  it('where the disk has no room nothing is asked for', async () => {
+    const { end, asked } = await fetchFrom([file(100, { sealed: true })], { freeBytes: 10 });
+    assert.deepEqual(end, { kind: 'failed', reason: 'there is no room for the outputs' });
+    assert.deepEqual(
+      asked.filter((text) => text !== 'salt'),
+      [],
+    );
+  });
+
+  it('a salt that is none is asked for three times', async () => {
+    const { end, asked } = await fetchFrom([file(10, { sealed: true })], {
+      answers: (pod) => [pod.answer, sends('x'.repeat(65))],
+    });
+    assert.deepEqual(asked, ['range 0 0 10', 'salt', 'salt', 'salt']);
+    assert.match('reason' in end ? end.reason : '', /does not tell what its list of outputs is sealed with/);
+  });
+
+  it('an abort ends it, and what the disk says comes out', async () => {
+    const pod = new ExecPod([file(MIB)]);
+    const server = await execServer(pod.answer);
+    const api = new KubernetesApi(plainConnection({ server: server.url }));
+    try {
+      await withFolder(async (staging) => {
+        const assembler = new Assembler({ runId: RUN_ID, wanted: 1, staging, limits: LIMITS });
+        await assembler.accept(pod.log);
+        const given = { api, source: SOURCE, assembler, indices: [0], onProgress: () => undefined };
+        await assert.rejects(fetchByExec({ ...given, signal: AbortSignal.abort() }), isAbort);
+        const stop = new AbortController();
+        const running = fetchByExec({ ...given, onProgress: () => stop.abort(), signal: stop.signal });
+        await assert.rejects(running, isAbort);
+      });
+    } finally {
+      api.close();
+      await server.close();
+    }
+  });
+});
