@@ -10,16 +10,21 @@ export CNAB_CLUSTER_DIR=$state
 say() { echo "cluster: $*" >&2; }
 die() { say "$*"; exit 1; }
 
-# wait_until SECONDS WHAT LOG COMMAND...: polls; at the deadline it fails with the last lines of LOG.
+# wait_until SECONDS WHAT LOG COMMAND...: polls, and says every 30 s that it still does; at the deadline it fails with the last lines of LOG.
 wait_until() {
-  local seconds=$1 what=$2 log=$3 end
+  local seconds=$1 what=$2 log=$3 began now told
   shift 3
-  end=$(($(date +%s) + seconds))
+  began=$(date +%s) told=0
   until "$@" > /dev/null 2>&1; do
-    if [ "$(date +%s)" -ge "$end" ]; then
+    now=$(($(date +%s) - began))
+    if [ "$now" -ge "$seconds" ]; then
       say "$what: not there after $seconds s; last lines of $log:"
       tail -n 20 "$log" >&2 2> /dev/null || true
       return 1
+    fi
+    if [ $((now / 30)) -gt "$told" ]; then
+      told=$((now / 30))
+      say "waiting for $what, $now s so far"
     fi
     sleep 0.1
   done
