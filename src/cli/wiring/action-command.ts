@@ -26,7 +26,13 @@ export abstract class ActionCommand extends RunCommand {
       const started = parts.clock.now();
       const folder = await outputsFolderOf(flags, surroundings.cwd);
       const onStderr = (chunk: Uint8Array): void => void screen.log(chunk);
-      const request = await requestOf(plan, flags, { home, surroundings, signal, onStderr });
+      const request = await requestOf(plan, flags, {
+        home,
+        surroundings,
+        store: parts.openStore(home),
+        signal,
+        onStderr,
+      });
       return await this.withDriver(flags, settings, screen, async (driver) => {
         await this.confirm(plan, flags, driver, signal);
         const { runAction } = await import('../../action/run-action.js');

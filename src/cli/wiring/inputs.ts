@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ActionRequest, Choices } from '../../action/request.js';
-import type { LoadedBundle } from '../../bundle/bundle.js';
+import type { Bundle, LoadedBundle } from '../../bundle/bundle.js';
+import { own } from '../../bundle/own.js';
+import type { ClaimStore } from '../../claim/claim-store.js';
+import { lastEffective } from '../../claim/status.js';
 import { CnabError, messageOf } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
 import type { Surroundings } from '../surroundings.js';
@@ -20,6 +23,7 @@ export interface ActionPlan {
 export interface InputPlaces {
   readonly home: string;
   readonly surroundings: Surroundings;
+  readonly store: ClaimStore;
   /** Ends commands that give values. */
   readonly signal: AbortSignal;
   /** What such commands say on stderr: a question for a pass phrase. */
@@ -39,7 +43,7 @@ export async function requestOf(plan: ActionPlan, flags: ActionFlags, places: In
     action: plan.action,
     installation: plan.installation,
     ...(bundle === undefined ? {} : { bundle }),
-    parameters: await parametersOf(flags, bundle, places),
+    parameters: await parametersOf(plan, flags, bundle, places),
     choices: await choicesOf(flags, places),
     credentials,
     reset: flags.reset === true,
@@ -67,18 +71,41 @@ function refuseDetached(plan: ActionPlan, flags: ActionFlags): void {
   });
 }
 
-async function parametersOf(flags: ActionFlags, bundle: LoadedBundle | undefined, places: InputPlaces) {
+async function parametersOf(
+  { installation }: ActionPlan,
+  flags: ActionFlags,
+  bundle: LoadedBundle | undefined,
+  places: InputPlaces,
+) {
   const { home, signal, onStderr, surroundings } = places;
   const { readGivenParameters } = await import('../../credential/parameter-sources.js');
-  const declared = bundle?.bundle.parameters ?? {};
+  const hasSets = (flags.params ?? []).length > 0;
+  const bundles =
+    bundle !== undefined ? [bundle.bundle] : hasSets ? await recordedBundles(places.store, installation) : [];
+  const wanted = (name: string): boolean => bundles.some(({ parameters }) => own(parameters, name) !== undefined);
   return readGivenParameters({
     params: flags.param ?? [],
     paramFiles: flags['param-file'] ?? [],
     valueFiles: flags.params ?? [],
     // A parameter set may serve several bundles; what this one does not declare is not looked up.
-    ...(bundle === undefined ? {} : { wanted: (name: string) => Object.hasOwn(declared, name) }),
+    ...(bundles.length === 0 ? {} : { wanted }),
     ...{ home, signal, onStderr, env: surroundings.env, cwd: surroundings.cwd },
   });
+}
+
+/** The bundles that an action may use which names none: those of the installations of that name, on whatever target. */
+async function recordedBundles(store: ClaimStore, name: string): Promise<readonly Bundle[]> {
+  try {
+    const found = await Promise.all((await store.targetsOf(name)).map((target) => store.on(target).read(name)));
+    return found.flatMap((installation) => {
+      const record = installation && lastEffective(installation);
+      return record === undefined ? [] : [record.claim.bundle];
+    });
+  } catch (error) {
+    // The action itself says what is wrong with its record.
+    if (!(error instanceof CnabError)) throw error;
+    return [];
+  }
 }
 
 /** A `--credential` that cannot be read is refused here, before anything is locked or asked. */

@@ -26,7 +26,13 @@ export abstract class PlanCommand extends ActionCommand {
     const passOn = (chunk: Uint8Array): void => void this.say(Buffer.from(chunk).toString().trimEnd());
     const podPatch = await readPodPatch(flags['pod-patch'], surroundings.cwd);
     const settings = { ...settingsOf(flags), ...podPatch, dryRun: true };
-    const request = await requestOf(plan, flags, { home, surroundings, signal, onStderr: passOn });
+    const request = await requestOf(plan, flags, {
+      home,
+      surroundings,
+      store: parts.openStore(home),
+      signal,
+      onStderr: passOn,
+    });
     const place = { home, surroundings, version: this.config.version, onPluginOutput: passOn };
     const driver = await parts.openDriver(flags.driver ?? 'kubernetes', settings, place);
     try {
