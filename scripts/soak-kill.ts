@@ -6,6 +6,7 @@
 //   --cancels N        cancels as a CI system does them: default 12, on the node 4
 //   --seed N           the same kills again; --from I: from the trial with this number on
 //   --jobs N           trials at a time, default 2
+//   --only SHAPE       small, exec or log instead of all three
 import { drawMoment, randomFrom } from '../test/kill/moments.js';
 import type { Place } from '../test/kill/place.js';
 import { sandboxPlace } from '../test/kill/sandbox-place.js';
@@ -32,7 +33,7 @@ if (option('on') === 'node') {
 async function soak(place: Place, kills: number, cancels: number): Promise<boolean> {
   try {
     const references: Reference[] = [];
-    for (const shape of SHAPES) {
+    for (const shape of SHAPES.filter(({ name }) => name === (option('only') ?? name))) {
       const reference = await referenceRun(place, shape, `undisturbed-${shape.name}`);
       const { untilStart, running, settling } = reference.timeline;
       console.log(`undisturbed ${shape.name}: start ${ms(untilStart)}, run ${ms(running)}, end ${ms(settling)}`);
@@ -89,7 +90,11 @@ async function cancelMany(
         const reference = at(references, index);
         const cancel: Cancel = {
           installation: `canceled-${index}`,
-          moment: drawMoment(reference.timeline, random),
+          // Most of them while it runs: only then is there something to stop.
+          moment:
+            random() < 0.6
+              ? { after: 'start', ms: Math.round(random() * 900) }
+              : drawMoment(reference.timeline, random),
           to: index % 2 === 0 ? 'group' : 'shell',
           stubborn: random() < 0.6,
         };
