@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Install from '../../../src/commands/install.js';
 import Upgrade from '../../../src/commands/upgrade.js';
-import { CnabError } from '../../../src/errors.js';
+import type { CnabError } from '../../../src/errors.js';
 import { FakeDriver } from '../../helpers/fake-driver.js';
 import { RECORDED_BUNDLE } from '../../helpers/recorded-installation.js';
 import { removeHome, temporaryHome } from '../../helpers/run-cnab.js';
