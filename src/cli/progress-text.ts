@@ -2,7 +2,7 @@ import { quoted } from '../bundle/problem.js';
 import type { Progress } from '../driver/driver.js';
 import { spanText } from './durations.js';
 import { safeLine } from './log-guard.js';
-import { sizeText } from './sizes.js';
+import { sizeText, SMALL_OUTPUTS_BYTES } from './sizes.js';
 import { clockText } from './times.js';
 import { TransferPace } from './transfer-pace.js';
 
@@ -30,10 +30,10 @@ export class ProgressText {
     if (progress.receivedBytes !== undefined) this.pace.note(progress.receivedBytes, now);
   }
 
-  /** Until when outputs can be fetched, as one sentence; only once, and only where something is held. */
+  /** Until when outputs can be fetched, as one sentence; only once, and only where that may take a while. */
   held(now: number): string | undefined {
-    const until = this.current?.heldUntil;
-    if (until === undefined || this.heldSaid) return undefined;
+    const { heldUntil: until, totalBytes = 0 } = this.current ?? {};
+    if (until === undefined || this.heldSaid || totalBytes <= SMALL_OUTPUTS_BYTES) return undefined;
     this.heldSaid = true;
     return `outputs can be fetched until ${clockText(until)} (${spanText(Math.max(0, until - now))})`;
   }

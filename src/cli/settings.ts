@@ -3,12 +3,10 @@ import { CnabError } from '../errors.js';
 import type { ActionFlags } from './action-flags.js';
 import { durationText, parseDuration } from './durations.js';
 import { parsePair } from './pairs.js';
-import { parseSize, sizeText } from './sizes.js';
+import { parseSize, sizeText, SMALL_OUTPUTS_BYTES } from './sizes.js';
 
 /** Nobody waits at a run that was detached from: it is fetched when somebody has time. */
 const DETACHED_HOLD_MS = 60 * 60_000;
-/** Outputs that together are no larger travel in the log in one pass, whatever else is allowed. */
-const ALWAYS_IN_LOG_BYTES = 4_718_592;
 
 /** What the flags say about how a run is carried out. Throws CnabError `invalid`. */
 export function settingsOf(flags: ActionFlags): DriverSettings {
@@ -94,9 +92,9 @@ function limitsOf(flags: ActionFlags): Limits {
     const [one, all] = [sizeText(maxOutputBytes), sizeText(maxOutputsTotalBytes)];
     throw new CnabError('invalid', `--max-output-size of ${one} is over --max-outputs-total of ${all}: raise that too`);
   }
-  if (maxLogOutputsBytes < ALWAYS_IN_LOG_BYTES) {
+  if (maxLogOutputsBytes < SMALL_OUTPUTS_BYTES) {
     const given = `--max-log-outputs ${flags['max-log-outputs']}`;
-    const always = sizeText(ALWAYS_IN_LOG_BYTES);
+    const always = sizeText(SMALL_OUTPUTS_BYTES);
     throw new CnabError(
       'invalid',
       `${given} is below ${always}, which always travels in the log: write ${always} or more`,

@@ -80,6 +80,8 @@ describe('the text of a progress', () => {
     assert.equal(text.held(now), undefined);
     text.note(collecting(1), now);
     assert.equal(text.held(now), undefined);
+    text.note(collecting(1, { heldUntil: 0, totalBytes: 4_718_592 }), now);
+    assert.equal(text.held(now), undefined, 'of a small secret');
     text.note(collecting(1, { heldUntil: new Date(2026, 10, 30, 14, 5, 10).getTime() }), now);
     assert.equal(text.held(now), 'outputs can be fetched until 14:05:10 (10m)');
     assert.equal(text.held(now), undefined);
