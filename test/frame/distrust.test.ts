@@ -206,7 +206,7 @@ describe('Assembler, distrusting what it reads', () => {
       for (let start = 1; start < 20_000; start += 1) {
         await assembler.accept(
           Buffer.from(
-            `\n${say('entry 0 missing', start)}\n${say(`block 0 ${start} 1048576 114 ${'0'.repeat(64)}`, start)}`,
+            `\n${say('entry 0 missing', start)}\n${say(`block 0 ${start} 1048576 87 ${'0'.repeat(64)}`, start)}`,
           ),
         );
       }

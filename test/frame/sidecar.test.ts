@@ -60,7 +60,7 @@ for (const shell of SHELLS) {
         randomBytes(MIB),
         randomBytes(2 * MIB + 1),
         Buffer.from([0, 1, 255, 254, 10, 13, 10]),
-        randomBytes(9216),
+        randomBytes(12_096),
       ];
       const wanted = ['empty', 'one', 'a/random', 'a/b/c/big', 'binary', 'line'];
       await pass(
