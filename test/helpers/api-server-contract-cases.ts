@@ -119,7 +119,9 @@ export function contractCases(title: string, open: () => ContractCluster): void 
 
     it('removes what a Job owns with it', async () => {
       const one = job();
-      const created = await one.create({ invocation: 'sleep 0.3' });
+      // A SIGTERM that comes before the trap is set is lost, and then the grace period has to pass.
+      const pod = { terminationGracePeriodSeconds: 1 };
+      const created = await one.create({ invocation: 'sleep 0.3', pod });
       const { metadata } = JSON.parse(created.text) as { metadata: { uid: string } };
       const path = `/api/v1/namespaces/${open().namespace}/secrets`;
       const owner = { apiVersion: 'batch/v1', kind: 'Job', name: one.name, uid: metadata.uid };

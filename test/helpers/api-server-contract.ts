@@ -18,6 +18,8 @@ export interface ContractCluster {
   readonly restricted: string;
   /** A shell with busybox's programs. */
   readonly image: string;
+  /** That its pods need. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Its kubelet may pass over a state of a pod that does not last. */
   readonly mergesStatuses: boolean;
   request(method: string, path: string, body?: object): Promise<RawAnswer>;
@@ -55,10 +57,16 @@ export class ContractJob {
       const line = describePod(event.type, event.object);
       if (this.changes.at(-1) !== line) this.changes.push(line);
     });
-    const { image } = this.cluster;
+    const { image, annotations } = this.cluster;
     const sidecarFields = { image, ...parts.sidecarFields };
     const invocationFields = { image, ...parts.invocationFields };
-    const job = sampleJob({ ...parts, name: this.name, sidecarFields, invocationFields });
+    const job = sampleJob({
+      ...(annotations ? { annotations } : {}),
+      ...parts,
+      name: this.name,
+      sidecarFields,
+      invocationFields,
+    });
     return this.cluster.request('POST', this.path.replace(/\/[^/]*$/, ''), job);
   }
 

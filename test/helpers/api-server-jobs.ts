@@ -16,6 +16,8 @@ export interface JobParts {
   readonly spec?: Given;
   /** Of the Job and its pod. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Of its pod. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Sets its trap, says that it is ready, and waits for SIGTERM. */
@@ -33,7 +35,7 @@ export function sampleJob(parts: JobParts = {}): Given {
       backoffLimit: 0,
       ...parts.spec,
       template: {
-        ...(parts.labels ? { metadata: { labels: parts.labels } } : {}),
+        metadata: { labels: parts.labels ?? {}, annotations: parts.annotations ?? {} },
         spec: {
           restartPolicy: 'Never',
           terminationGracePeriodSeconds: 600,

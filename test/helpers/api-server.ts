@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApiServer, type ApiServer, type ApiServerOptions } from '../../src/driver/sandbox/api-server/server.js';
+import type { ContainerRuntime } from '../../src/driver/sandbox/api-server/container-runtime.js';
 import { ApiServerFaults } from './api-server-faults.js';
 import { ProcessRuntime } from './api-server-process-runtime.js';
 
@@ -9,7 +10,11 @@ export { ApiServerFaults } from './api-server-faults.js';
 export { ProcessRuntime } from './api-server-process-runtime.js';
 export { ScriptedRuntime, type ContainerScript, type ContainerWorld } from './api-server-scripted-runtime.js';
 
-export type TestApiServerOptions = Partial<Omit<ApiServerOptions, 'faults'>> & { readonly faults?: ApiServerFaults };
+export type TestApiServerOptions = Partial<Omit<ApiServerOptions, 'faults' | 'runtime'>> & {
+  readonly faults?: ApiServerFaults;
+  /** Or what makes it for the server's folder. Absent: containers are plain processes. */
+  readonly runtime?: ContainerRuntime | ((folder: string) => Promise<ContainerRuntime>);
+};
 
 export interface TestAnswer {
   readonly status: number;
@@ -31,14 +36,16 @@ export interface TestApiServer extends ApiServer {
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
 }
 
-/** Starts an API server on a free port, in a temporary folder that `close` removes. Containers are plain processes. */
+/** Starts an API server on a free port, in a temporary folder that `close` removes. */
 export async function startTestApiServer(options: TestApiServerOptions = {}): Promise<TestApiServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cnab-api-server-'));
   const token = 'token-of-a-test';
   const faults = options.faults ?? new ApiServerFaults();
   const bugs: unknown[] = [];
   const onBug = (error: unknown): void => void bugs.push(error);
-  const server = await startApiServer({ runtime: new ProcessRuntime(), token, onBug, ...options, folder, faults });
+  const { runtime = new ProcessRuntime() } = options;
+  const made = typeof runtime === 'function' ? await runtime(folder) : runtime;
+  const server = await startApiServer({ token, onBug, ...options, runtime: made, folder, faults });
   const request: TestApiServer['request'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${server.url}${path}`, {
       method,
