@@ -49,6 +49,11 @@ export function unknownResult(id: string, claim: Claim, now: number): Result {
   return { id, claimId: claim.id, created: timestamp(now), status: 'unknown', message, custom };
 }
 
+/** The document that settles a run whose process was killed before it began. */
+export function unbegunResult(id: string, claim: Claim, now: number): Result {
+  return unfinishedResult(id, claim, now, false, 'the process that was to run it ended before it was begun');
+}
+
 /** The document for a run that this process could not bring to a proper end: a full disk, a bug of ours. */
 export function unfinishedResult(id: string, claim: Claim, now: number, driving: boolean, message: string): Result {
   const custom = driving

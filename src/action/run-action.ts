@@ -5,7 +5,7 @@ import { isUnsettled, lastEffective } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
 import { refuseRunElsewhere } from './elsewhere.js';
 import { executeAction } from './execute.js';
-import { runningResult, unfinishedResult, unknownResult } from './final-result.js';
+import { runningResult, unbegunResult, unfinishedResult, unknownResult } from './final-result.js';
 import { traitsOf } from './permit.js';
 import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
 import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
@@ -80,13 +80,16 @@ async function clearEarlierRuns(
   context: ActionContext,
 ): Promise<void> {
   const { unfinished, leftovers } = await surveyRuns(claims, installation);
-  const given = unfinished.filter(({ lacks }) => lacks === 'end');
-  for (const { record } of given) {
+  const given = unfinished.filter(({ lacks }) => lacks !== 'outputs');
+  for (const { record, lacks } of given) {
     const { claim } = record;
-    if (isUnsettled(record)) {
+    if (isUnsettled(record) || lacks === 'start') {
       const id = await claims.nextId(claim.installation);
-      await claims.saveResult(claim.installation, unknownResult(id, claim, context.clock.now()));
+      const now = context.clock.now();
+      const settled = lacks === 'start' ? unbegunResult(id, claim, now) : unknownResult(id, claim, now);
+      await claims.saveResult(claim.installation, settled);
     }
+    if (lacks === 'start') continue;
     context.events.onWarning(
       `the ${claim.action} that never ended (run ${claim.id}) is given up, and its Job removed.`,
     );

@@ -1,7 +1,7 @@
 import { shellWord } from '../bundle/shell-word.js';
 import type { RunLeft, TargetClaims } from '../claim/claim-store.js';
 import type { ClaimRecord, Installation } from '../claim/claim.js';
-import { isUnsettled, statusOf } from '../claim/status.js';
+import { isUnsettled, neverRan, statusOf } from '../claim/status.js';
 import type { RunState } from '../driver/driver.js';
 import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
@@ -13,8 +13,11 @@ import { readNote, type RunNote } from './run-note.js';
 /** A run that can be taken up. */
 export interface UnfinishedRun {
   readonly record: ClaimRecord;
-  /** `end`: no end is known of it, and it may go on. `outputs`: it has ended, and outputs of it can still be fetched. */
-  readonly lacks: 'end' | 'outputs';
+  /**
+   * `start`: its process was killed before anything was begun, and that is not recorded yet. `end`: no end is known of it, and
+   * it may go on. `outputs`: it has ended, and outputs of it can still be fetched.
+   */
+  readonly lacks: 'start' | 'end' | 'outputs';
   readonly note: RunNote;
   /** What has come of it so far; undefined where its folder is gone. */
   readonly left: RunLeft | undefined;
@@ -40,10 +43,12 @@ export async function surveyRuns(claims: TargetClaims, installation: Installatio
   for (const record of installation.records.toReversed()) {
     const { id } = record.claim;
     const isOpen = isUnsettled(record);
-    if (!isOpen && !folders.has(id)) continue;
+    const isUnbegun = record.results.length === 0 && neverRan(record);
+    if (!isOpen && !isUnbegun && !folders.has(id)) continue;
     const left = folders.has(id) ? await lookInto(claims, id) : undefined;
     const note = readNote(left?.state);
-    if (isOpen) unfinished.push({ record, lacks: 'end', note, left });
+    if (isUnbegun) unfinished.push({ record, lacks: 'start', note, left });
+    else if (isOpen) unfinished.push({ record, lacks: 'end', note, left });
     else if (note.outstanding === undefined) leftovers.push({ runId: id, state: note.state });
     else unfinished.push({ record, lacks: statusOf(record) === 'unknown' ? 'end' : 'outputs', note, left });
   }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { resumeAction, type Resumed } from '../../src/action/resume-action.js';
 import type { ActionOutcome } from '../../src/action/request.js';
+import { resultExtras } from '../../src/action/kept.js';
 import { LOGS_OUTPUT } from '../../src/claim/claim.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeLife, type FakeResume } from '../helpers/fake-driver.js';
@@ -152,7 +153,6 @@ describe('a run whose process was killed', () => {
     const reached = new Promise<void>((resolve) => (done.onRelease = () => (resolve(), new Promise(() => undefined))));
     void stage.run('install', done);
     await reached;
-    const { rm } = await import('node:fs/promises');
     await rm(path.join(stage.home, 'locks'), { recursive: true });
     const [runId] = await runs();
     assert.deepEqual(await stage.story(), ['install: running, succeeded']);
@@ -195,6 +195,27 @@ describe('a run whose process was killed', () => {
     assert.match(stage.warnings.join(), new RegExp(`run ${runId}\\) is given up`));
     assert.deepEqual(await stage.story(), ['install: running, unknown', 'install: running, succeeded']);
     assert.deepEqual(await runs(), []);
+  });
+
+  it('before its record said that it runs is settled as one that never ran, by resume or by the next action', async () => {
+    const nothing: FakeDriver['resumes'] = () =>
+      Promise.resolve({ status: 'failed', ran: 'no', exitCode: undefined as never, logComplete: true });
+    for (const settle of [() => resume(), () => stage.run('install', whole)]) {
+      await stage.kill('install', (run) => run.posted());
+      const { claim } = await stage.last();
+      await rm(path.join(stage.home, 'targets', FAKE_TARGET.id, 'results', claim.id), { recursive: true });
+      await rm(path.join(stage.home, 'runs'), { recursive: true });
+      driver.resumes = nothing;
+      await settle();
+      const records = (await stage.installation())?.records ?? [];
+      const settled = records.find((record) => record.claim.id === claim.id)?.results.at(-1);
+      assert.equal(settled?.status, 'failed');
+      assert.deepEqual(settled && resultExtras(settled).ran, 'no');
+    }
+    assert.deepEqual(
+      driver.begun.map(({ state }) => state),
+      [{}],
+    );
   });
 
   it('that is detached from keeps its record running and its state, and no lock', async () => {

@@ -25,6 +25,9 @@ function noteOf(run: UnfinishedRun, name: string, { target }: TargetClaims, owne
   const { record, lacks, note } = run;
   const { id, action, created } = record.claim;
   const which = `${action} of ${JSON.stringify(name)} (run ${id}, begun ${timeText(created)})`;
+  if (lacks === 'start' && owner === undefined) {
+    return `note: the ${which} was never begun, because its command was killed; to record that: ${takeUpCommand('resume', name, target)}`;
+  }
   if (lacks === 'outputs') {
     const { until } = note.outstanding ?? {};
     const held = until === undefined ? '' : ` until ${timeText(new Date(until).toISOString())}`;
