@@ -10,8 +10,10 @@ import {
   OUTPUTS_MOUNT,
   POST_START_COMMAND,
   inputPartName,
+  sendCommand,
   sidecarEnvironment,
   sidecarScript,
+  type SendRequest,
 } from '../../src/frame/sidecar.js';
 
 /** A shell to run the script with, as an image would have it. */
@@ -78,6 +80,8 @@ export interface Sidecar {
   /** Sends SIGTERM and resolves with the whole log when the script has ended. */
   stop(): Promise<Buffer>;
   ended(): Promise<number | null>;
+  /** What an exec in its container answers. */
+  send(request: SendRequest): Promise<{ readonly code: number | null; readonly bytes: Buffer }>;
 }
 
 /** Makes the folders that a pod has mounted. */
@@ -118,8 +122,8 @@ export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
     ...Object.fromEntries(sidecarEnvironment(settings).map(({ name, value }) => [name, value])),
     ...options.environment,
   };
-  const run = (script: string, stdio: 'ignore' | 'pipe' | number): ChildProcess => {
-    const [program = '', ...rest] = [...(options.before ?? []), ...shell.command, script];
+  const run = (script: string, stdio: 'ignore' | 'pipe' | number, args: readonly string[] = []): ChildProcess => {
+    const [program = '', ...rest] = [...(options.before ?? []), ...shell.command, script, ...args];
     return spawn(program, rest, { env: environment, stdio: ['ignore', stdio, 'inherit'] });
   };
   const child = run(sidecarScript(), options.stdout ?? 'pipe');
@@ -146,7 +150,20 @@ export async function startSidecar(options: SidecarOptions): Promise<Sidecar> {
       return log();
     },
     ended: () => ended,
+    send: (request) => {
+      const [, , script = '', ...args] = sendCommand(request);
+      return answerOf(run(script, 'pipe', args));
+    },
   };
+}
+
+function answerOf(child: ChildProcess): Promise<{ code: number | null; bytes: Buffer }> {
+  const chunks: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, bytes: Buffer.concat(chunks) }));
+  });
 }
 
 /** Polls until `condition` holds, for at most 10 s; for what a child process does in its own time. */
