@@ -1,7 +1,7 @@
 import { openAssembler } from './assembler.js';
-import { deleteJob } from './clean-up.js';
 import type { Cluster } from './cluster.js';
 import { environmentWarnings } from './environment.js';
+import type { HeldSidecars } from './held-sidecars.js';
 import { factsOf } from './job-facts.js';
 import { JobRun } from './job-run.js';
 import type { KeptState } from './kept-state.js';
@@ -11,7 +11,6 @@ import type { Attempt, RunPlan } from './plan.js';
 import type { ProgressTeller } from './progress.js';
 import { checkRights } from './rights.js';
 import { RunView } from './run-view.js';
-import type { SidecarWays } from './sidecar-ways.js';
 import { submit } from './submit.js';
 import { asksForExec, chooseWay } from './way.js';
 import type { Way } from '../../frame/delivery.js';
@@ -27,7 +26,7 @@ export interface AttemptOptions {
   readonly state: KeptState;
   readonly attempt: Attempt;
   readonly planOf: (way: Way) => RunPlan;
-  readonly sidecars: SidecarWays;
+  readonly held: HeldSidecars;
 }
 
 /**
@@ -35,7 +34,7 @@ export interface AttemptOptions {
  * and the Job is gone again. Rejects only where nothing has run and nothing is left.
  */
 export async function attemptRun(options: AttemptOptions): Promise<OperationResult | 'restricted'> {
-  const { operation, settings, cluster, io, teller, state, attempt, sidecars } = options;
+  const { operation, settings, cluster, io, teller, state, attempt, held } = options;
   const { api, place } = cluster;
   const { namespace } = place;
   const { runId } = operation;
@@ -60,12 +59,9 @@ export async function attemptRun(options: AttemptOptions): Promise<OperationResu
     const isRestricted = attempt.restricted;
     const parts = { api, operation, settings, io, job, facts, view, observer, state, assembler, isRestricted };
     const warnings = environmentWarnings(operation.environment);
-    const result = await new JobRun({ ...parts, sidecars, warnings, again: !isRestricted }).toTheEnd();
-    if (result !== 'restricted') return result;
-    // Whoever finds this Job from now on must not take its absence for the loss of a run.
-    const next = state.renew(namespace, jobName(operation, attempt.number + 1));
-    await next.finally(() => deleteJob(api, job));
-    return result;
+    // Whoever finds this Job gone must not take it for a run that is lost.
+    const again = (): Promise<void> => state.renew(namespace, jobName(operation, attempt.number + 1));
+    return await new JobRun({ ...parts, held, warnings, ...(isRestricted ? {} : { again }) }).toTheEnd();
   } finally {
     await observer.stop();
   }

@@ -11,7 +11,8 @@ import { holds } from './progress.js';
 import type { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
 import { deletePod } from './stop.js';
-import { Transfer, type SidecarAccess } from './transfer.js';
+import type { SidecarAccess } from './sidecar-access.js';
+import { Transfer } from './transfer.js';
 import { until } from './until.js';
 
 /** The kubelet signals the sidecar within a second of the invocation's end; an injected container keeps it from doing so. */
@@ -49,7 +50,7 @@ export interface Collected {
   /** What is missing can be fetched by a later process; `until` where that has an end that is known. */
   readonly outstanding?: { readonly until?: number };
   /** Everything is there, and the sidecar holds a part of it until it is told so. */
-  readonly held: boolean;
+  readonly isHeld: boolean;
   /** What a collaborator threw (a disk that is full, a bug). */
   readonly failure?: { readonly thrown: unknown };
   readonly warnings: readonly string[];
@@ -113,7 +114,7 @@ class Collection {
       this.#received = assembler.receivedBytes;
       this.#receivedAt = now;
     }
-    if (this.#transfer?.state === 'idle' && this.#sidecarRuns() && !assembler.whole(this.#byExec())) return 'fetch';
+    if (this.#transfer?.state === 'idle' && this.#sidecarRuns() && this.#lacksByExec()) return 'fetch';
     if (this.#outputsOver()) {
       this.#outputsAt ??= now;
       const silent = now - Math.max(this.#outputsAt, streams.log.takenAt);
@@ -143,21 +144,26 @@ class Collection {
     return pod !== undefined && !podGone && isRunning(sidecarStatus(pod));
   }
 
+  #lacksByExec(): boolean {
+    const indices = this.#byExec();
+    return indices.length > 0 && !this.#options.assembler.whole(indices);
+  }
+
   #byExec(): readonly number[] {
     const { assembler, way } = this.#options;
     const { manifest, shortage } = assembler;
     return manifest === undefined || shortage !== undefined ? [] : deliveryOf(manifest, way).byExec;
   }
 
-  /** What the sidecar sends by its log when it has not heard of an exec for long enough. */
+  /** What the sidecar sends by its log when it has not heard of an exec for long enough: as in `sidecar.sh`, what fits. */
   #byLogInstead(): readonly number[] {
-    const { manifest } = this.#options.assembler;
-    if (manifest === undefined) return [];
-    const { byLog } = deliveryOf(manifest, { via: 'log' });
-    const bytes = manifest.entries.reduce((sum, entry) => {
-      return byLog.includes(entry.index) && entry.kind === 'file' ? sum + entry.size : sum;
-    }, 0);
-    return bytes <= this.#options.way.maxLogBytes ? byLog : [];
+    const { assembler, way } = this.#options;
+    let room = way.maxLogBytes;
+    return (assembler.manifest?.entries ?? []).flatMap((entry) => {
+      if (entry.kind !== 'file' || entry.size > room) return [];
+      room -= entry.size;
+      return [entry.index];
+    });
   }
 
   #isUnsignalled(now: number): boolean {
@@ -198,7 +204,7 @@ class Collection {
     const isDisk = streams.outputs.failure !== undefined || this.#transfer?.failure !== undefined;
     const base = {
       cut: isCut && !complete,
-      held: complete && (delivery?.byExec.length ?? 0) > 0,
+      isHeld: complete && (delivery?.byExec.length ?? 0) > 0,
       warnings: this.#warnings,
       ...(failure === undefined ? {} : { failure }),
     };

@@ -31,7 +31,6 @@ import { goesOnResult, notRunResult, stopError, stopReasonOf } from './result.js
 import { readInputs } from './run-inputs.js';
 import { findRun, goneError, placeOf, readJob } from './run-objects.js';
 import { sightOf } from './run-sight.js';
-import type { SidecarWays } from './sidecar-ways.js';
 import { takeUp } from './take-up.js';
 import { kubernetesTarget } from './target.js';
 import { expectedWay } from './way.js';
@@ -50,11 +49,7 @@ export class KubernetesDriver implements Driver {
   readonly #options: KubernetesDriverOptions;
   #connection: Connection | undefined;
   #cluster: Cluster | undefined;
-  readonly #held = new HeldSidecars(() => Promise.resolve());
-  readonly #sidecars: SidecarWays = {
-    accessTo: () => undefined,
-    letGo: (api, source, runId) => this.#held.tell(runId, api, source),
-  };
+  readonly #held = new HeldSidecars();
 
   constructor(options: KubernetesDriverOptions) {
     this.#options = options;
@@ -104,8 +99,8 @@ export class KubernetesDriver implements Driver {
       const { restricted } = cluster.place;
       const attempt = (attempt: Attempt): Promise<OperationResult | 'restricted'> => {
         const planOf = (way: Way): RunPlan => this.#plan(operation, attempt, way);
-        const sidecars = this.#sidecars;
-        return attemptRun({ operation, settings, cluster, io: told, teller, state, attempt, planOf, sidecars });
+        const held = this.#held;
+        return attemptRun({ operation, settings, cluster, io: told, teller, state, attempt, planOf, held });
       };
       const first = await attempt({ number: 1, restricted });
       if (first !== 'restricted') return first;
@@ -136,8 +131,8 @@ export class KubernetesDriver implements Driver {
     try {
       teller.tell({ phase: 'preparing' });
       const { api } = await this.#open(signal);
-      const sidecars = this.#sidecars;
-      return await takeUp({ run, settings, api, namespace, io: told, teller, state, sidecars, signal });
+      const held = this.#held;
+      return await takeUp({ run, settings, api, namespace, io: told, teller, state, held, signal });
     } catch (error) {
       if (isAbort(error) && signal.aborted) return goesOnResult({ started: false }, []);
       throw error;

@@ -1,25 +1,18 @@
 import type { KubernetesApi } from './api.js';
 import { withinCleanUp } from './clean-up.js';
-import type { LogSource } from './log-reader.js';
-
-/** Lets a sidecar end that has nothing more to send. */
-export type LetGo = (api: KubernetesApi, source: LogSource, signal: AbortSignal) => Promise<void>;
+import { letSidecarEnd } from './exec-verbs.js';
+import type { LogSource } from './log-request.js';
 
 /**
  * Sidecars that hold outputs, and are told in the background that all has arrived. Before their Job is deleted they must
  * know: from then on nothing shortens the hold time of the pod.
  */
 export class HeldSidecars {
-  readonly #letGo: LetGo;
   readonly #told = new Map<string, Promise<void>>();
 
-  constructor(letGo: LetGo) {
-    this.#letGo = letGo;
-  }
-
-  /** A sidecar that cannot be told ends by itself when its hold time is over. */
-  tell(runId: string, api: KubernetesApi, source: LogSource): void {
-    const told = withinCleanUp(api.clock, (signal) => this.#letGo(api, source, signal));
+  /** Returns at once. A sidecar that cannot be told ends by itself when its hold time is over. */
+  letGo(runId: string, api: KubernetesApi, source: LogSource): void {
+    const told = withinCleanUp(api.clock, (signal) => letSidecarEnd(api, source, signal));
     this.#told.set(
       runId,
       told.catch(() => undefined),

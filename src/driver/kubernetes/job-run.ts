@@ -8,6 +8,7 @@ import { collect, type Collected } from './collect.js';
 import { withDeletionCause } from './deletion-cause.js';
 import { outcomeOf, type Ending } from './ending.js';
 import { heldUntil } from './hold.js';
+import type { HeldSidecars } from './held-sidecars.js';
 import type { JobFacts } from './job-facts.js';
 import type { KeptState } from './kept-state.js';
 import type { LogSource } from './log-reader.js';
@@ -20,8 +21,7 @@ import { buildResult, endReasonOf, goesOnResult } from './result.js';
 import { RunEnding } from './run-ending.js';
 import { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
-import type { SidecarWays } from './sidecar-ways.js';
-import type { SidecarAccess } from './transfer.js';
+import { accessByExec, type SidecarAccess } from './sidecar-access.js';
 
 /** A run as it is told: of one that was taken up its input files are not known. */
 export type ToldRun = Pick<Operation, 'runId' | 'installation' | 'action' | 'outputs' | 'files'>;
@@ -40,11 +40,11 @@ export interface JobRunOptions {
   readonly state: KeptState;
   readonly assembler: Assembler;
   readonly warnings: readonly string[];
-  /** A pod that is refused for want of the restricted shape is made anew in it. */
-  readonly again: boolean;
+  /** See `RunEndingOptions`. */
+  readonly again?: () => Promise<void>;
   /** See `RunEndingOptions`. */
   readonly hopeless?: string;
-  readonly sidecars: SidecarWays;
+  readonly held: HeldSidecars;
 }
 
 const never = new AbortController().signal;
@@ -80,22 +80,21 @@ export class JobRun {
   }
 
   async #attended(): Promise<OperationResult | 'restricted'> {
-    const { api, job, view, io, assembler } = this.#options;
+    const { api, job, view, io, assembler, operation } = this.#options;
     const onProgress = (): void => this.#tell();
     const streams = (this.#streams = new RunStreams({ api, view, assembler, onLog: io.onLog, onProgress }));
     await this.#ending.podSeen();
     const end = await this.#ending.wait();
     if (end.kind === 'left') return this.#goesOn();
     const { ending, stopped } = end;
-    if (ending.kind === 'restricted' && this.#options.again) return 'restricted';
+    if (ending.kind === 'restricted' && this.#options.again !== undefined) return 'restricted';
     const told = outcomeOf(ending, view.history);
     const isStopped = stopped !== undefined || ending.kind === 'lost';
     const outcome = isStopped ? told : await withDeletionCause(api, job, view, told);
     const collected = await this.#collect(streams, ending, outcome, stopped);
     await streams.stop();
     const source = this.#sidecar();
-    if (collected.held && source !== undefined)
-      this.#options.sidecars.letGo(this.#options.api, source, this.#options.operation.runId);
+    if (collected.isHeld && source !== undefined) this.#options.held.letGo(operation.runId, api, source);
     if (collected.cut && endReasonOf(io.signal) === undefined) return this.#goesOn();
     const assembly = await this.#assembly();
     io.onProgress({ phase: 'cleaning-up' });
@@ -111,7 +110,7 @@ export class JobRun {
   ): Promise<Collected> {
     const { api, view, facts, io, assembler } = this.#options;
     const access = this.#access();
-    if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, held: false, warnings: [] };
+    if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, isHeld: false, warnings: [] };
     const now = api.clock.now();
     // Of a pod that is lost little is to be expected.
     this.#heldUntil = outcome.status === 'unknown' ? now : heldUntil(view.pod, facts.holdTimeMs, now);
@@ -169,9 +168,9 @@ export class JobRun {
 
   #access(): SidecarAccess | undefined {
     const source = this.#sidecar();
-    const { api, facts, assembler, sidecars } = this.#options;
+    const { api, facts, assembler } = this.#options;
     const mayExec = source !== undefined && facts.way.via === 'exec';
-    return mayExec ? sidecars.accessTo(api, source, assembler) : undefined;
+    return mayExec ? accessByExec(api, source, assembler) : undefined;
   }
 
   #sidecar(): LogSource | undefined {

@@ -25,6 +25,8 @@ export interface RunEndingOptions {
   readonly observer: Observer;
   readonly state: KeptState;
   readonly assembler: Assembler;
+  /** Where the pod is refused for want of the restricted shape: called before this Job goes, because another one follows. */
+  readonly again?: () => Promise<void>;
   /** Why it will never start, where that is known. */
   readonly hopeless?: string;
   /** Of the run: a stop, or somebody who leaves. */
@@ -60,10 +62,11 @@ export class RunEnding {
   }
 
   async wait(): Promise<RunEnded> {
-    const { api, view, signal, state } = this.#options;
+    const { api, view, signal, state, again } = this.#options;
     const begun = state.now.stop;
     if (begun !== undefined && !this.#endedByItself()) return await this.#stopped(begun);
     const ending = await until(view, api.clock, signal, () => this.#look());
+    if (ending?.kind === 'restricted' && again !== undefined) return ended(await this.#makeWay(ending, again));
     if (ending?.kind === 'not-started' || ending?.kind === 'restricted') return ended(await this.#giveUp(ending));
     if (ending !== undefined) return ended(ending);
     const reason = endReasonOf(signal);
@@ -83,6 +86,14 @@ export class RunEnding {
     const lost = await this.#stop();
     // What could not be stopped is not canceled: it goes on, and its outcome is unknown.
     return lost === undefined ? { ...ended(await this.#lastWord()), stopped: reason } : ended(lost);
+  }
+
+  async #makeWay(ending: Decision & { readonly kind: 'restricted' }, again: () => Promise<void>): Promise<Ending> {
+    const { state, job } = this.#options;
+    await this.#save(again);
+    const last = await this.#giveUp(ending);
+    if (last.kind !== 'restricted') await this.#save(() => state.add({ job: job.name, jobUid: job.uid }));
+    return last;
   }
 
   /** What does not start now could do so at the last moment, or later where its Job is left: it goes, and its last word counts. */

@@ -3,6 +3,7 @@ import type { DriverSettings } from '../settings.js';
 import { absentResult } from './absent-run.js';
 import type { KubernetesApi } from './api.js';
 import { openAssembler } from './assembler.js';
+import type { HeldSidecars } from './held-sidecars.js';
 import { checkWanted, factsOf } from './job-facts.js';
 import { JobRun } from './job-run.js';
 import type { KeptState } from './kept-state.js';
@@ -12,7 +13,6 @@ import { neverStarts } from './orphan.js';
 import type { ProgressTeller } from './progress.js';
 import { findRun, type FoundObjects } from './run-objects.js';
 import { DEFAULT_UID } from './security.js';
-import type { SidecarWays } from './sidecar-ways.js';
 
 export interface TakeUpOptions {
   readonly run: BegunRun;
@@ -22,7 +22,7 @@ export interface TakeUpOptions {
   readonly io: DriverIo;
   readonly teller: ProgressTeller;
   readonly state: KeptState;
-  readonly sidecars: SidecarWays;
+  readonly held: HeldSidecars;
   /** Aborted by somebody who leaves: a stop needs the cluster. */
   readonly signal: AbortSignal;
 }
@@ -32,7 +32,7 @@ export interface TakeUpOptions {
  * Rejects with CnabError where the run cannot be looked at, and then nothing has changed.
  */
 export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
-  const { run, settings, api, namespace, io, teller, state, sidecars, signal } = options;
+  const { run, settings, api, namespace, io, teller, state, held, signal } = options;
   const found = await findBegun(options);
   if (found === undefined) return absentResult(run, api.clock.now());
   const { view, job } = found;
@@ -59,10 +59,10 @@ export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
       state,
       assembler,
       isRestricted,
-      sidecars,
+      held,
     };
     const more = hopeless === undefined ? {} : { hopeless };
-    const result = await new JobRun({ ...parts, ...more, warnings: [], again: false }).toTheEnd();
+    const result = await new JobRun({ ...parts, ...more, warnings: [] }).toTheEnd();
     if (result === 'restricted') throw new Error('a run that was taken up asked for another Job');
     return result;
   } finally {

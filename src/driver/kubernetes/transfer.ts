@@ -1,17 +1,7 @@
 import type { Assembler } from '../../frame/assemble.js';
 import type { Clock } from '../clock.js';
 import { isAbort } from './kubernetes-error.js';
-
-/** How one go at fetching ended. */
-export type Fetched = { readonly kind: 'complete' } | { readonly kind: 'failed'; readonly reason: string };
-
-/** What can be asked of the sidecar by exec. */
-export interface SidecarAccess {
-  /** Brings files of the manifest into the assembler; rejects with what the assembler threw. */
-  readonly fetch: (indices: readonly number[], signal: AbortSignal, onProgress: () => void) => Promise<Fetched>;
-  /** Sends the sidecar the SIGTERM that the kubelet should have sent. */
-  readonly terminate: (signal: AbortSignal) => Promise<void>;
-}
+import type { SidecarAccess } from './sidecar-access.js';
 
 export interface TransferOptions {
   readonly clock: Clock;
@@ -21,10 +11,8 @@ export interface TransferOptions {
   readonly onChange: () => void;
 }
 
-/** Goes that brought nothing, after which the way counts as closed; each has tried every range several times. */
-const MOST_FRUITLESS = 2;
-/** A file that changes while it is read brings bytes for ever. */
-const MOST_GOES = 20;
+/** Each waits a minute for contact by itself. */
+const MOST_GOES = 5;
 const PAUSE_MS = 5000;
 
 /** What does not come by the log, fetched by exec beside it. Never rejects; what a collaborator threw is kept for `failure`. */
@@ -44,7 +32,7 @@ export class Transfer {
     return this.#state;
   }
 
-  /** Why the last go brought not everything. */
+  /** Why the last go brought not everything: a clause. */
   get reason(): string | undefined {
     return this.#reason;
   }
@@ -71,18 +59,17 @@ export class Transfer {
   async #run(indices: readonly number[]): Promise<void> {
     const { access, assembler, clock, onProgress } = this.#options;
     const { signal } = this.#stop;
-    for (let goes = 1, fruitless = 0; ; goes += 1) {
-      const before = assembler.receivedBytes;
+    for (let goes = 1; ; goes += 1) {
       const end = await access.fetch(indices, signal, onProgress);
-      if (end.kind === 'complete' || assembler.whole(indices)) {
-        this.#state = 'done';
+      if (end.kind === 'complete' || assembler.whole(indices)) break;
+      this.#reason = end.reason;
+      if (!end.mayHeal || goes >= MOST_GOES) {
+        this.#state = 'given-up';
         return;
       }
-      this.#reason = end.reason;
-      fruitless = assembler.receivedBytes > before ? 0 : fruitless + 1;
-      if (signal.aborted || fruitless >= MOST_FRUITLESS || goes >= MOST_GOES) break;
       await clock.sleep(PAUSE_MS, signal);
     }
-    this.#state = 'given-up';
+    this.#reason = undefined;
+    this.#state = 'done';
   }
 }
