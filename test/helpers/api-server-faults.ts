@@ -18,7 +18,7 @@ type Admission = (resource: ResourceName, object: Record<string, unknown>) => Re
 export class ApiServerFaults implements Faults {
   /** Every request that came in, oldest first. */
   readonly requests: RequestInfo[] = [];
-  /** What was streamed to clients so far, of all answers, as text; large chunks left out. */
+  /** The last of what was streamed to clients, of all answers, as text; large chunks left out. */
   sent = '';
   #interceptions: Rule<() => Interception | undefined | Promise<Interception | undefined>>[] = [];
   #bodies: Rule<BodyFault>[] = [];
@@ -196,7 +196,7 @@ export class ApiServerFaults implements Faults {
     return {
       ...body,
       write: (chunk) => {
-        if (chunk.length < 64_000) this.sent += Buffer.from(chunk).toString('latin1');
+        if (chunk.length < 16_000) this.sent = (this.sent + Buffer.from(chunk).toString('latin1')).slice(-256_000);
         return body.write(chunk);
       },
     };

@@ -4,6 +4,7 @@
  */
 
 export const PIECE_BYTES = 16_384;
+const NEWLINE = Uint8Array.of(0x0a);
 
 export type StreamName = 'stdout' | 'stderr';
 
@@ -18,34 +19,35 @@ export class CriEncoder {
 
   /** The records that this chunk completes; often none, the rest is kept. */
   write(chunk: Uint8Array): Buffer {
-    const records: Buffer[] = [];
+    const pieces: Uint8Array[] = [];
     let data = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk]);
     for (;;) {
       const newline = data.indexOf(0x0a);
       const length = newline === -1 ? data.length : newline;
       if (length > PIECE_BYTES) {
-        records.push(this.#record('P', data.subarray(0, PIECE_BYTES)));
+        this.#put(pieces, 'P', data.subarray(0, PIECE_BYTES));
         data = data.subarray(PIECE_BYTES);
       } else if (newline !== -1) {
-        records.push(this.#record('F', withoutReturn(data.subarray(0, newline))));
+        this.#put(pieces, 'F', withoutReturn(data.subarray(0, newline)));
         data = data.subarray(newline + 1);
       } else {
         break;
       }
     }
     this.#rest = Buffer.from(data);
-    return Buffer.concat(records);
+    return Buffer.concat(pieces);
   }
 
   /** What is left of a last line without its newline: a `P` record, as containerd writes it. */
   end(): Buffer {
-    const rest = this.#rest;
+    const pieces: Uint8Array[] = [];
+    if (this.#rest.length > 0) this.#put(pieces, 'P', this.#rest);
     this.#rest = Buffer.alloc(0);
-    return rest.length === 0 ? rest : this.#record('P', rest);
+    return Buffer.concat(pieces);
   }
 
-  #record(tag: 'P' | 'F', content: Uint8Array): Buffer {
-    return Buffer.concat([Buffer.from(`${this.stamp()} ${this.stream} ${tag} `), content, Buffer.from('\n')]);
+  #put(pieces: Uint8Array[], tag: 'P' | 'F', content: Uint8Array): void {
+    pieces.push(Buffer.from(`${this.stamp()} ${this.stream} ${tag} `), content, NEWLINE);
   }
 }
 

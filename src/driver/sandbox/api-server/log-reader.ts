@@ -27,16 +27,19 @@ const CHUNK = 64 * 1024;
  */
 export async function* readLog(log: ContainerLog, query: LogQuery, signal: AbortSignal): AsyncGenerator<Buffer> {
   const take = recordTaker(query);
+  const buffer = Buffer.alloc(CHUNK);
   let file = openSync(log.path, 'r');
   let watch: LogWatch | undefined;
   try {
     let offset = query.tailLines === undefined ? 0 : tailOffset(file, query.tailLines);
     let runs = true;
     while (!signal.aborted && !take.isFull()) {
-      const { records, next } = readRecords(file, offset, !query.follow || !runs);
+      const { records, next } = readRecords(file, { buffer, offset, last: !query.follow || !runs });
       offset = next;
-      const lines = records.flatMap((record) => take.line(record) ?? []);
-      if (lines.length > 0) yield Buffer.concat(lines);
+      const pieces: Uint8Array[] = [];
+      for (const record of records) take.line(record, pieces);
+      // A copy, because the buffer is read into again.
+      if (pieces.length > 0) yield Buffer.concat(pieces);
       if (records.length > 0) continue;
       if (!query.follow || !runs) return;
       if (watch === undefined) {
@@ -55,31 +58,41 @@ export async function* readLog(log: ContainerLog, query: LogQuery, signal: Abort
   }
 }
 
-/** Turns records into what is sent of them: undefined for nothing. */
+/** Turns records into what is sent of them, if anything. */
 function recordTaker({ since, timestamps, limitBytes = Infinity }: LogQuery): {
-  line: (record: Buffer) => Buffer | undefined;
+  line: (record: Buffer, pieces: Uint8Array[]) => void;
   isFull: () => boolean;
 } {
   let remaining = limitBytes;
   let newLine = true;
-  const line = (record: Buffer): Buffer | undefined => {
+  const send = (bytes: Uint8Array, pieces: Uint8Array[]): void => {
+    if (remaining <= 0) return;
+    pieces.push(bytes.subarray(0, remaining));
+    remaining -= bytes.length;
+  };
+  const line = (record: Buffer, pieces: Uint8Array[]): void => {
     const parsed = parseRecord(record);
-    if (!parsed) return undefined;
-    const old = since !== undefined && Date.parse(parsed.time) < since * 1000;
-    const prefix = timestamps && newLine ? Buffer.from(`${parsed.time} `) : Buffer.alloc(0);
+    if (!parsed) return;
+    const isBegin = newLine;
     newLine = !parsed.partial;
-    if (old) return undefined;
-    const whole = Buffer.concat([prefix, parsed.content]).subarray(0, remaining);
-    remaining -= whole.length;
-    return whole;
+    if (since !== undefined && Date.parse(parsed.time) < since * 1000) return;
+    if (timestamps && isBegin) send(Buffer.from(`${parsed.time} `), pieces);
+    send(parsed.content, pieces);
   };
   return { line, isFull: () => remaining <= 0 };
 }
 
-/** The whole records from `offset` on, as many as one read brings; with `last` also one without its newline. */
-function readRecords(file: number, offset: number, last: boolean): { records: Buffer[]; next: number } {
+interface ReadAt {
+  /** What is read lies in it until the next read. */
+  readonly buffer: Buffer;
+  readonly offset: number;
+  /** Also a record without its newline. */
+  readonly last: boolean;
+}
+
+/** The whole records from `offset` on, as many as one read brings. */
+function readRecords(file: number, { buffer, offset, last }: ReadAt): { records: Buffer[]; next: number } {
   const records: Buffer[] = [];
-  const buffer = Buffer.alloc(CHUNK);
   const length = readSync(file, buffer, 0, CHUNK, offset);
   let start = 0;
   for (let end = buffer.indexOf(0x0a); end !== -1 && end < length; end = buffer.indexOf(0x0a, start)) {
