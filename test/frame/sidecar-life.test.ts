@@ -40,7 +40,7 @@ for (const shell of SHELLS) {
         assert.equal(await sidecar.ended(), 0);
       }));
 
-    it('sees a signal that comes at any moment after the hook has let the invocation start', () =>
+    it('scenario 14: sees a signal that comes at any moment after the hook has let the invocation start', () =>
       inPod(async (_, options) => {
         const lags = [0, 1, 2, 3, 5, 8, 13];
         const roots = lags.map((lag) =>
@@ -55,7 +55,7 @@ for (const shell of SHELLS) {
         await Promise.all(roots);
       }));
 
-    it('writes every line of its pass however slow its log is and however often it is told to end', () =>
+    it('scenario 14: writes every line of its pass however slow its log is and however often it is told to end', () =>
       inPod(async (root, options) => {
         const pipe = join(root, 'pipe');
         execFileSync('mkfifo', [pipe]);

@@ -65,16 +65,18 @@ function installInShell(place: Place, home: string, shape: Shape, installation: 
   return new Step(args, place.environment(home), true);
 }
 
-/** True where something was still there to be killed. */
+/** True where something was still there to be killed. A shell that SIGINT ends may leave its command behind in the group. */
 async function cancelStep(step: Step, to: Cancel['to']): Promise<boolean> {
   const group = to === 'group';
+  const isThere = (): boolean => (group ? step.groupLives() : !step.isOver);
   for (const [signal, ms] of [
     ['SIGINT', TERM_AFTER_MS],
     ['SIGTERM', KILL_AFTER_MS],
   ] as const) {
     step.kill(signal, group);
-    await Promise.race([step.ended, delay(ms)]);
-    if (step.isOver) return false;
+    const end = performance.now() + ms;
+    while (isThere() && performance.now() < end) await delay(50);
+    if (!isThere()) return false;
   }
   step.kill('SIGKILL', group);
   return true;

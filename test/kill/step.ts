@@ -48,6 +48,17 @@ export class Step {
     });
   }
 
+  /** Some process of the step is there, its shell or not. */
+  groupLives(): boolean {
+    const { pid } = this.#child;
+    if (pid === undefined) return false;
+    try {
+      return process.kill(-pid, 0);
+    } catch {
+      return false;
+    }
+  }
+
   /** `group`: to every process of the step; else only to the process that was spawned. */
   kill(signal: NodeJS.Signals, group = true): void {
     const { pid } = this.#child;

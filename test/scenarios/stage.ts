@@ -28,8 +28,9 @@ export function writes(files: Readonly<Record<string, string>>, exitCode = 0): C
   };
 }
 
-/** What the line makes of a piece of a log; may wait. */
-type Passage = (chunk: Buffer, request: RequestInfo) => readonly Buffer[] | Promise<readonly Buffer[]>;
+/** What the line makes of a piece of a log; may wait. `end`: the answer ends, cleanly; `reset`: the connection breaks. */
+type Passage = (chunk: Buffer, request: RequestInfo) => Passed | Promise<Passed>;
+type Passed = readonly Buffer[] | 'end' | 'reset';
 
 /** The sidecar's log, changed on its way to the client. */
 export class ChangedLog extends ApiServerFaults {
@@ -48,9 +49,12 @@ export class ChangedLog extends ApiServerFaults {
     const body = super.body(request, second);
     if (request.subresource !== 'log' || request.query.get('container') !== 'outputs') return body;
     const write = async (chunk: Uint8Array): Promise<boolean> => {
-      for (const piece of await this.#passage(Buffer.from(chunk), request)) {
-        if (!(await body.write(piece))) return false;
+      const passed = await this.#passage(Buffer.from(chunk), request);
+      if (passed === 'end' || passed === 'reset') {
+        body[passed]();
+        return false;
       }
+      for (const piece of passed) if (!(await body.write(piece))) return false;
       return true;
     };
     return { ...body, write };

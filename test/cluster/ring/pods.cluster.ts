@@ -6,7 +6,7 @@ import { patchPods } from '../webhook.js';
 const OUT = '/cnab/app/outputs';
 
 clusterCases('a pod that the cluster changes', (one) => {
-  it('an injected container that never ends and ignores SIGTERM does not keep outputs or command back', async function () {
+  it('scenario 16: an injected container that never ends and ignores SIGTERM does not keep outputs or command back', async function () {
     needsOwnNode(this);
     await patchPods(one(), () => [
       {

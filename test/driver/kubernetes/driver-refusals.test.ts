@@ -68,7 +68,7 @@ describe('a run that is refused', () => {
     assert.equal(created(run, 'jobs'), 0);
   });
 
-  it("a server that drops the sidecar's restartPolicy keeps no Job and gets no Secret", async () => {
+  it("scenario 19: a server that drops the sidecar's restartPolicy keeps no Job and gets no Secret", async () => {
     const run = await runOnApiServer({
       faults: (faults) => faults.dropField('jobs', 'initContainers', 'restartPolicy'),
       invocation: mustNotRun,
@@ -143,7 +143,7 @@ describe('a run that is refused', () => {
     'maximum memory usage per Container is 64Mi, but limit is 129Mi',
     'error looking up service account default/ghost: serviceaccount "ghost" not found',
   ]) {
-    it(`a pod that the cluster refuses ends the run at once: ${words.slice(0, 40)}`, async () => {
+    it(`scenario 18: a pod that the cluster refuses ends the run at once: ${words.slice(0, 40)}`, async () => {
       const run = await runOnApiServer({ faults: (faults) => faults.denyPods(words), invocation: mustNotRun });
       assertNotRun(run, new RegExp(`refuses the pod: .*${words}`));
       assert.ok((run.result.error?.suggestions.length ?? 0) > 0);

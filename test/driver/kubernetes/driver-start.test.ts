@@ -3,7 +3,7 @@ import { ImageError, StartError } from '../../../src/driver/sandbox/api-server/c
 import { assertNotRun, mustNotRun, runOnApiServer } from '../../helpers/kubernetes-run.js';
 
 describe('a run that does not start', () => {
-  it('an image that is not there ends the run at once, and names the image', async () => {
+  it('scenario 18: an image that is not there ends the run at once, and names the image', async () => {
     for (const image of ['example/hello:1.0.0', 'docker.io/library/busybox:1.37.0']) {
       const run = await runOnApiServer({
         pull: (asked) => {
@@ -28,7 +28,7 @@ describe('a run that does not start', () => {
     assertNotRun(run, /did not start within 1\.5 s: .*no such host/);
   });
 
-  it("a pod that no node takes ends with the start time-out, in the scheduler's words", async () => {
+  it("scenario 18: a pod that no node takes ends with the start time-out, in the scheduler's words", async () => {
     const run = await runOnApiServer({
       settings: { startTimeoutMs: 1200 },
       faults: (faults) => faults.neverSchedule('0/1 nodes are available: 1 Insufficient memory.'),

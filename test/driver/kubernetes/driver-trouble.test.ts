@@ -27,7 +27,7 @@ const untilTerminated: ContainerScript = async ({ terminated }) => {
 };
 
 describe('a run in trouble', () => {
-  it('an injected container that never ends costs seconds, not the outputs', async () => {
+  it('scenario 16: an injected container that never ends costs seconds, not the outputs', async () => {
     const run = await runOnApiServer({
       faults: (faults) =>
         faults.injectContainer({ name: 'proxy', image: 'example/proxy:1', command: ['sleep', '600'] }),

@@ -105,7 +105,7 @@ describe('LogReader', () => {
     );
   });
 
-  it('waits while the container has not started or the pod has no node', async () => {
+  it('scenario 18: waits while the container has not started or the pod has no node', async () => {
     const starting = refusal(
       400,
       'BadRequest',
