@@ -131,7 +131,7 @@ export class IncomingFile {
     const sha256 = this.#hash?.digest('hex') ?? (await this.#parts.digest(index, 'part', 0, size));
     this.#hash = undefined;
     if (this.#isRight(sha256, salt)) {
-      await this.#parts.keep(index);
+      await this.#parts.keep(index, size);
       this.#sha256 = sha256;
       return;
     }

@@ -98,11 +98,12 @@ export class PartFiles {
   }
 
   /** Gives a whole part its final name. */
-  keep(index: number): Promise<void> {
+  keep(index: number, size: number): Promise<void> {
     return this.#guard(index, async () => {
       await this.#shut(index);
       await rename(this.#path(index, 'part'), this.#path(index, 'whole'));
-      await rm(this.#path(index, 'blocks'), { force: true });
+      // Of many small files each step is felt, and they have no marks.
+      if (blocksOf(size) > 1) await rm(this.#path(index, 'blocks'), { force: true });
       this.#made.delete(index);
     });
   }
