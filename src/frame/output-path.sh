@@ -5,8 +5,6 @@ inputs=$CNAB_ROOT/cnab-in
 files=$CNAB_ROOT/cnab-files
 scratch=$files/.cnab
 block_bytes=1048576
-# The deepest folder that was entered last, with a slash at the end.
-entered=
 newline='
 '
 
