@@ -14,16 +14,20 @@ export class TransferPace {
   /** The oldest is the last one from before the window, or the first of all. */
   private samples: Sample[] = [];
   private first: Sample | undefined;
+  private isMoving = false;
 
   /** `bytes`: received in all; what was there at the first call has not travelled now (a run that is taken up). */
   note(bytes: number, now: number): void {
     const last = this.samples.at(-1);
-    if (last === undefined || bytes < last.bytes) {
+    if (bytes === last?.bytes) return;
+    // What was waited for before the first byte (digests are made, a connection is opened) is no part of the transfer.
+    const grows = last !== undefined && bytes > last.bytes;
+    if (!grows || !this.isMoving) {
+      this.isMoving = grows;
       this.first = { at: now, bytes };
-      this.samples = [{ at: now, bytes }];
+      this.samples = [this.first];
       return;
     }
-    if (bytes === last.bytes) return;
     const before = this.samples.at(-2);
     if (before !== undefined && last.at - before.at < SAMPLE_MS) this.samples.pop();
     this.samples.push({ at: now, bytes });
@@ -35,7 +39,7 @@ export class TransferPace {
     const from = now - WINDOW_MS;
     const last = this.samples.at(-1);
     const start = this.samples.findLast(({ at }) => at <= from) ?? this.samples[0];
-    if (start === undefined || last === undefined) return undefined;
+    if (start === undefined || last === undefined || start === last) return this.samples.length > 1 ? 0 : undefined;
     const span = now - Math.max(start.at, from);
     return span < SHORTEST_SPAN_MS ? undefined : ((last.bytes - start.bytes) * 1000) / span;
   }

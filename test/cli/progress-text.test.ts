@@ -46,6 +46,12 @@ describe('the text of a progress', () => {
     assert.match(after(...steps) ?? '', /203 MiB of 256 MiB \(79%\), 1 MiB\/s, 53s left$/);
   });
 
+  it('counts no time before the first byte into the rate', () => {
+    const waited = [...Array.from({ length: 8 }, () => 0), 1, 3, 5].map((mib) => collecting(mib * MIB));
+    assert.match(after(...waited.slice(0, 9)) ?? '', /1 MiB of 256 MiB \(0%\)$/);
+    assert.match(after(...waited) ?? '', /, 2 MiB\/s, /);
+  });
+
   it('begins anew where less is there than before', () => {
     const pace = new TransferPace();
     for (const [bytes, second] of [
@@ -53,9 +59,10 @@ describe('the text of a progress', () => {
       [99, 1],
       [5, 2],
       [6, 4],
+      [8, 8],
     ] as const)
       pace.note(bytes, second * 1000);
-    assert.deepEqual([pace.rate(4000), pace.left(7, 4000), pace.silence(4500)], [0.5, 2000, 500]);
+    assert.deepEqual([pace.rate(8000), pace.left(9, 8000), pace.silence(8500)], [0.5, 2000, 500]);
   });
 
   it('has a rate near the true one, however often it is told', () => {
