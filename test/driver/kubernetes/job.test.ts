@@ -3,6 +3,7 @@ import type { V1Job, V1PodSpec } from '@kubernetes/client-node';
 import { planInputs } from '../../../src/driver/kubernetes/inputs.js';
 import type { Way } from '../../../src/frame/delivery.js';
 import { buildJob } from '../../../src/driver/kubernetes/job.js';
+import { factsOf } from '../../../src/driver/kubernetes/job-facts.js';
 import { podShape } from '../../../src/driver/kubernetes/security.js';
 import { expectedWay } from '../../../src/driver/kubernetes/way.js';
 import type { Operation } from '../../../src/driver/driver.js';
@@ -53,6 +54,25 @@ describe('the Job of a run', () => {
       'vector.dev/exclude-containers': 'outputs',
       'io.opentelemetry.discovery.logs.outputs/enabled': 'false',
     });
+  });
+
+  it('tells whoever takes the run up which way was chosen, with which limits, for which paths', () => {
+    const outputs = [
+      { name: 'a', path: '/cnab/app/outputs/a$(B)$$ $c', sensitive: false },
+      { name: 'b', path: '/cnab/app/outputs/b/c', sensitive: true },
+    ];
+    const way: Way = { via: 'log', maxLogBytes: 5_000_000, inLog: 'not-sensitive' };
+    const settings = { maxOutputBytes: 7_000_000, maxOutputsTotalBytes: 9_000_000 };
+    const facts = factsOf(podOf(build({ operation: { outputs }, settings, way })), 'job');
+    assert.deepEqual(facts.way, way);
+    assert.deepEqual(facts.limits, { maxOutputBytes: 7_000_000, maxTotalBytes: 5_000_000 });
+    assert.deepEqual(
+      facts.wanted,
+      outputs.map(({ path }) => path),
+    );
+    const other: Way = { via: 'exec', maxLogBytes: 5_000_000, inLog: 'all' };
+    const others = factsOf(podOf(build({ operation: { outputs }, settings, way: other })), 'job');
+    assert.deepEqual([others.way, others.limits.maxTotalBytes], [other, 9_000_000]);
   });
 
   it('runs the image as it is, pinned, with nothing around /cnab/app/run', () => {
