@@ -18,8 +18,14 @@ find_output() {
   while :; do
     if ! [ -d "$file" ]; then found=missing && return; fi
     # A folder that cannot be entered hides what is in it; `test -x` is no answer, it says yes to every root.
-    if [ "$file" != "$entered" ] && ! (cd "$file"); then found=unreadable && return; fi
-    entered=$file
+    # Once for all outputs in it: each time is a process, and whoever is deeper in has come through here.
+    case $entered/ in
+      "$file"/*) ;;
+      *)
+        if ! (cd "$file"); then found=unreadable && return; fi
+        entered=$file
+        ;;
+    esac
     file=$file/${rest%%/*}
     case $rest in
       */*) rest=${rest#*/} ;;

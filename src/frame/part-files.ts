@@ -40,7 +40,11 @@ export class PartFiles {
    */
   adopt(index: number, size: number): Promise<'whole' | Uint8Array | undefined> {
     return this.#guard(index, async () => {
-      if ((await lengthOf(this.#path(index, 'whole'))) === size) return 'whole';
+      if ((await lengthOf(this.#path(index, 'whole'))) === size) {
+        // It may have been killed between the two last steps of `keep`.
+        await rm(this.#path(index, 'blocks'), { force: true });
+        return 'whole';
+      }
       const marks = await this.#marksOf(index, size);
       if (marks !== undefined) this.#made.add(index);
       else for (const kind of KINDS) await rm(this.#path(index, kind), { force: true });
