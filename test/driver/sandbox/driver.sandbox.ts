@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import process from 'node:process';
@@ -32,6 +32,13 @@ describe('the sandbox driver', () => {
     if (record !== undefined) process.kill(record.pid, 'SIGTERM');
     if (home !== undefined) rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
+
+  /** What the containers have logged so far, straight from the server's folder. */
+  function readLogs(): Buffer[] {
+    const files = readdirSync(join(home, 'sandbox'), { recursive: true, withFileTypes: true });
+    const logs = files.filter((entry) => entry.isFile() && /^\d+\.log/.test(entry.name));
+    return logs.map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
+  }
 
   async function run(
     operation: Operation,
@@ -151,6 +158,80 @@ line"`,
     for (let wait = 0; wait < 200 && (await processesWith(`sleep ${marker}`)).length > 0; wait += 1)
       await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual(await processesWith(`sleep ${marker}`), []);
+  });
+
+  it('brings what is large and what is sensitive past every log', async () => {
+    const folder = makeBundle(
+      home,
+      'head -c 12582912 /dev/urandom > /cnab/app/outputs/large; echo a-secret-word > /cnab/app/outputs/key',
+    );
+    let logs: Buffer[] = [];
+    const output = (name: string, sensitive: boolean) => ({ name, path: `/cnab/app/outputs/${name}`, sensitive });
+    const operation = operationOf(folder, { outputs: [output('large', false), output('key', true)] });
+    const result = await run(operation, {
+      onProgress: ({ phase }) => void (phase === 'collecting' && (logs = readLogs())),
+    });
+    const text = Buffer.concat(logs).toString('latin1');
+    assert.deepEqual([result.status, result.problems], ['succeeded', []]);
+    assert.deepEqual(
+      result.outputs.map(({ name, size }) => [name, size]),
+      [
+        ['large', 12_582_912],
+        ['key', 14],
+      ],
+    );
+    const frames = text.split('\n').filter((line) => line.includes(operation.runId));
+    assert.ok(frames.some((line) => / manifest 2 /.test(line)));
+    assert.ok(
+      !text.includes('a-secret-word') && !text.includes(Buffer.from('a-secret-word').toString('base64').slice(0, 12)),
+    );
+    assert.deepEqual(
+      frames.filter((line) => / data /.test(line)),
+      [],
+    );
+  });
+
+  it('lets a run go on by itself, finds it by the name of its installation, and takes it up', async () => {
+    const folder = makeBundle(home, 'echo begun; sleep 1; echo over; cat /cnab/bundle.json > /cnab/app/outputs/o');
+    const outputs = [{ name: 'o', path: '/cnab/app/outputs/o', sensitive: false }];
+    const content = Buffer.from('{"a": 1}\n');
+    const operation = operationOf(folder, {
+      installation: 'left',
+      outputs,
+      environment: [{ name: 'WORD', value: Buffer.from('secret'), source: 'credential "word"' }],
+      files: [{ path: '/cnab/bundle.json', content, access: 'public', source: 'bundle.json' }],
+      record: Buffer.from('{"id":"the claim"}'),
+    });
+    const begun = await run(operation, { detach: true });
+    assert.deepEqual([begun.status, begun.keep], ['running', true]);
+    const { signal } = new AbortController();
+    const [found, ...more] = await driver.find('left', signal);
+    assert.deepEqual([found?.runId, found?.action, more], [operation.runId, 'install', []]);
+    const state = found?.state ?? {};
+    const inputs = await driver.inputs({ runId: operation.runId, state }, signal);
+    assert.equal(Buffer.from(inputs.record).toString(), '{"id":"the claim"}');
+    assert.equal(Buffer.from(inputs.environment.get('WORD') ?? []).toString(), 'secret');
+    assert.ok(content.equals(inputs.files.get('/cnab/bundle.json') ?? Buffer.alloc(0)));
+    assert.match((await driver.look({ runId: operation.runId, state }, signal)).phase, /^(?:waiting|running)$/);
+
+    const staging = mkdtempSync(join(home, 'staging-'));
+    let log = '';
+    const run2 = { runId: operation.runId, installation: 'left', action: 'install', outputs, state };
+    const result = await driver.resume(run2, {
+      signal,
+      staging,
+      onLog: (chunk) => void (log += Buffer.from(chunk).toString()),
+      onProgress: () => undefined,
+      onState: () => Promise.resolve(),
+    });
+    assert.deepEqual([result.status, result.exitCode, result.problems, log], ['succeeded', 0, [], 'begun\nover\n']);
+    assert.deepEqual(readFileSync(result.outputs[0]?.file ?? ''), content);
+    assert.deepEqual(await driver.release({ runId: operation.runId, state }), []);
+    assert.deepEqual(await driver.find('left', signal), []);
+    const phase = async (): Promise<string> => (await driver.look({ runId: operation.runId, state }, signal)).phase;
+    for (let wait = 0; wait < 200 && (await phase()) !== 'absent'; wait += 1)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(await phase(), 'absent');
   });
 
   it('says at once why a bundle cannot start', async () => {
