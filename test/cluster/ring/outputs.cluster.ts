@@ -57,11 +57,12 @@ clusterCases('outputs of a run on a cluster', (one) => {
     assert.equal((await one().output('fine')).toString(), 'fine\n');
   });
 
-  it('above the limit of the log end in one sentence, before any of them is sent (exit 5)', async () => {
+  it('above the limit that is set for the log end in one sentence, before any of them is sent (exit 5)', async () => {
     const script = `cd ${OUT}; truncate -s 6M big 2> /dev/null || dd if=/dev/zero of=big bs=1M count=6; echo s > small`;
-    const installed = await one().install(one().bundle({ script, outputs: ['big', 'small'] }));
+    const bundle = one().bundle({ script, outputs: ['big', 'small'] });
+    const installed = await one().install(bundle, ['--outputs-via', 'log', '--max-log-outputs', '5MiB']);
     assert.equal(installed.code, 5, installed.stderr);
-    assert.match(installed.told, /"big".*limit/s);
+    assert.match(installed.told, /"big".*exceed 5 MiB together/s);
     assert.equal((await one().output('small')).toString(), 's\n');
     await one().nothingIsLeft();
   });
