@@ -16,8 +16,8 @@ export const EXIT_CODES = [
   { code: 8, meaning: 'contact lost: it may have run, the outcome is unknown: resume' },
   { code: 9, meaning: "the installation's state forbids it (already installed, already uninstalled)" },
   { code: 70, meaning: 'a bug in cnab' },
-  { code: 130, meaning: 'interrupted by SIGINT, recorded as canceled' },
-  { code: 143, meaning: 'interrupted by SIGTERM, recorded as canceled' },
+  { code: 130, meaning: 'interrupted by SIGINT; a run that it stopped is recorded as canceled' },
+  { code: 143, meaning: 'interrupted by SIGTERM; a run that it stopped is recorded as canceled' },
 ] as const;
 
 export type ExitCode = (typeof EXIT_CODES)[number]['code'];

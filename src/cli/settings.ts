@@ -3,7 +3,7 @@ import { CnabError } from '../errors.js';
 import type { ActionFlags } from './action-flags.js';
 import { durationText, parseDuration } from './durations.js';
 import { parsePair } from './pairs.js';
-import { parseSize, sizeText, SMALL_OUTPUTS_BYTES } from './sizes.js';
+import { parseSize, sizeText } from './sizes.js';
 
 /** Nobody waits at a run that was detached from: it is fetched when somebody has time. */
 const DETACHED_HOLD_MS = 60 * 60_000;
@@ -92,14 +92,8 @@ function limitsOf(flags: ActionFlags): Limits {
     const [one, all] = [sizeText(maxOutputBytes), sizeText(maxOutputsTotalBytes)];
     throw new CnabError('invalid', `--max-output-size of ${one} is over --max-outputs-total of ${all}: raise that too`);
   }
-  if (maxLogOutputsBytes < SMALL_OUTPUTS_BYTES) {
-    const given = `--max-log-outputs ${flags['max-log-outputs']}`;
-    const always = sizeText(SMALL_OUTPUTS_BYTES);
-    throw new CnabError(
-      'invalid',
-      `${given} is below ${always}, which always travels in the log: write ${always} or more`,
-    );
-  }
+  // Without the log everything comes by exec, which is a fair wish.
+  if (maxLogOutputsBytes === 0 && flags['outputs-via'] === 'log') throw noOutput('--outputs-via log --max-log-outputs');
   return limits;
 }
 

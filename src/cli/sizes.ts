@@ -17,7 +17,7 @@ const UNITS: Readonly<Record<string, number>> = {
   gib: 1024 ** 3,
 };
 
-/** Outputs that together are no larger travel in the log in one pass, whatever else is allowed, and are there at once. */
+/** Outputs that together are no larger travel in one pass and are there at once. */
 export const SMALL_OUTPUTS_BYTES = 4_718_592;
 
 /** Bytes of a size: `1GiB`, `500M`, `64Ki`, `4096`. Throws CnabError `invalid`. */

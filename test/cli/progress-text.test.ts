@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { ProgressText } from '../../src/cli/progress-text.js';
 import { TransferPace } from '../../src/cli/transfer-pace.js';
 import type { Progress } from '../../src/driver/driver.js';
+import { SMALL_BYTES } from '../../src/frame/delivery.js';
 
 const MIB = 1024 ** 2;
 const collecting = (receivedBytes: number, more: Partial<Progress> = {}): Progress => {
@@ -87,7 +88,7 @@ describe('the text of a progress', () => {
     assert.equal(text.held(now), undefined);
     text.note(collecting(1), now);
     assert.equal(text.held(now), undefined);
-    text.note(collecting(1, { heldUntil: 0, totalBytes: 4_718_592 }), now);
+    text.note(collecting(1, { heldUntil: 0, totalBytes: SMALL_BYTES }), now);
     assert.equal(text.held(now), undefined, 'of a small secret');
     text.note(collecting(1, { heldUntil: new Date(2026, 10, 30, 14, 5, 10).getTime() }), now);
     assert.equal(text.held(now), 'outputs can be fetched until 14:05:10 (10m)');
