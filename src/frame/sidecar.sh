@@ -1,7 +1,7 @@
 # The `outputs` sidecar: brings the inputs, waits for the end of the invocation, writes the wanted outputs to its log.
 #
 # The lines that it writes are described in grammar.ts, the story around them in docs/outputs-protocol.md.
-# POSIX sh for busybox (1.36 and later) and for dash or bash with coreutils and awk. Settings: sidecar.ts.
+# POSIX sh for busybox (1.35 and later) and for dash or bash with coreutils and awk. Settings: sidecar.ts.
 # output-path.sh stands before it.
 
 # What tools and the shell have to say would reach the same log as the frames, in the middle of a line.
