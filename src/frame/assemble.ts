@@ -4,7 +4,7 @@ import type { FileRange } from './incoming-file.js';
 import { Intake } from './intake.js';
 import { LogIntake } from './log-intake.js';
 import type { Manifest } from './manifest.js';
-import { changed, lost, type OutputLimits, type Problem } from './problem.js';
+import { changed, formatBytes, lost, type OutputLimits, type Problem } from './problem.js';
 
 export interface AssemblerOptions {
   /** As in the lines (`isRunId`); frames of any other run are noise. */
@@ -203,6 +203,7 @@ export class Assembler {
     const file = announced.file(index);
     if (!file) return announced.problem(index) ?? lost(index, 'is lost');
     if (file.changed) return changed(index);
-    return lost(index, shortage ? 'is lost: there is no room for it' : `is lost: ${file.extent} arrived`);
+    const room = `is lost: there is no room for its ${formatBytes(file.entry.size)}`;
+    return lost(index, shortage ? room : `is lost: ${file.extent} arrived`);
   }
 }
