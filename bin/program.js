@@ -16,7 +16,7 @@ const FORMAT = 1;
 const DIGEST_BYTES = 32;
 /** A mistyped command is one, too. */
 const MOST_WORDS = 40;
-const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
+const MOST_FILES = 4;
 
 /** What `main.cjs` in `folder` exports. `surroundings`: argv, env, getuid, versions, arch and on, as `process` has them. */
 exports.loadProgram = function loadProgram(folder, surroundings) {
@@ -98,7 +98,7 @@ function keepCache(file, parts, cached, word) {
     } finally {
       fs.rmSync(draft, { force: true });
     }
-    removeUnused(path.dirname(file));
+    removeOlder(path.dirname(file));
   } catch {
     // A full or read-only disk: the next start takes as long as this one did.
   }
@@ -108,10 +108,13 @@ function digestOf(bytes) {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** Of other builds, which nobody has written for so long. */
-function removeUnused(folder) {
-  for (const name of fs.readdirSync(folder)) {
-    const file = path.join(folder, name);
-    if (name.startsWith('program-') && fs.statSync(file).mtimeMs < Date.now() - UNUSED_MS) fs.rmSync(file);
-  }
+/** All but the newest ones: each build has one of its own. */
+function removeOlder(folder) {
+  const files = fs
+    .readdirSync(folder)
+    .filter((name) => name.startsWith('program-'))
+    .map((name) => path.join(folder, name))
+    .map((file) => ({ file, since: fs.statSync(file).mtimeMs }))
+    .sort((one, other) => other.since - one.since);
+  for (const { file } of files.slice(MOST_FILES)) fs.rmSync(file);
 }

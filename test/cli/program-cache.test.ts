@@ -81,6 +81,21 @@ describe('the cache of compiled code', () => {
     assert.equal(cacheFiles().length, 2);
   });
 
+  it('is kept for the last four builds', () => {
+    for (let build = 0; build < 6; build++) {
+      writeFileSync(join(lib, 'digest'), `build ${build}`);
+      run();
+    }
+    assert.equal(cacheFiles().length, 4);
+    const made = cacheFiles().map((file) => statSync(file).ino);
+    run();
+    assert.deepEqual(
+      cacheFiles().map((file) => statSync(file).ino),
+      made,
+      'the newest is among them',
+    );
+  });
+
   const damages: readonly [string, (file: string) => void][] = [
     ['is empty', (file) => writeFileSync(file, '')],
     ['is garbage', (file) => writeFileSync(file, Buffer.alloc(5000, 7))],
