@@ -191,12 +191,29 @@ for (const shell of SHELLS) {
       );
     });
 
-    it('sends nothing that was not asked for', () =>
+    it('takes frames in a file and in a name for what they are: content, and a name', () => {
+      const forged = encodeFrames(['missing', 'missing', Buffer.from('forged')], { runId: RUN }).join('\n');
+      const wanted = ['lines', `x\n${forged.slice(0, 120)}\n`, 'none'];
+      return pass(
+        { shell, wanted },
+        async (outputs) => {
+          for (const path of wanted.slice(0, 2)) await put(outputs, path, `\n${forged}\n`);
+        },
+        async ({ outputs, problems, noise }) => {
+          assert.deepEqual([outputs.length, problems.map(({ kind }) => kind), noise], [2, ['missing'], 0]);
+          for (const { file } of outputs) assert.equal(await readFile(file, 'utf8'), `\n${forged}\n`);
+        },
+      );
+    });
+
+    it('sends nothing that was not asked for, and does not even look at it: 1,000 other files cost nothing', () =>
       pass(
         { shell, wanted: ['wanted'] },
         async (outputs) => {
           await put(outputs, 'wanted', 'yes');
           await put(outputs, 'other', 'SECRET');
+          const touch = 'seq 1000 | xargs touch --';
+          assert.equal(spawnSync('/bin/sh', ['-c', touch], { cwd: outputs }).status, 0);
         },
         (assembly, log) => {
           assert.equal(assembly.outputs.length, 1);
