@@ -7,9 +7,10 @@ import { CnabError } from '../errors.js';
 import { readAdopted, recordAdopted, unknownRuns } from './adopt.js';
 import { notInstalled } from './refuse.js';
 import type { ActionContext, ActionOutcome } from './request.js';
+import { noteDocument } from './run-note.js';
 import { afterRun } from './settle.js';
 import { takeUp, type RunToTakeUp } from './take-up.js';
-import { releaseLeftovers, surveyRuns, takeUpCommand } from './unfinished.js';
+import { releaseLeftovers, stateOf, surveyRuns, takeUpCommand } from './unfinished.js';
 
 export interface ResumeRequest {
   readonly installation: string;
@@ -76,7 +77,9 @@ async function resumeLocked(request: ResumeRequest, context: ActionContext, clai
   warnings.forEach(context.events.onWarning);
   const mine = survey?.unfinished.find(({ record }) => runId === undefined || record.claim.id === runId);
   if (mine !== undefined) {
-    const { record, note } = mine;
+    const { record } = mine;
+    const state = await stateOf(name, { runId: record.claim.id, state: mine.note.state }, context);
+    const note = { ...mine.note, state };
     return await settled({ record, note, claims, stateless: false, cancel: request.cancel }, context);
   }
   const recorded = installation?.records.find(({ claim }) => claim.id === runId);
@@ -112,8 +115,11 @@ async function adopt(
     const adopted = await readAdopted(found, name, context);
     const { claim, stateless, inputs } = adopted;
     if (stateless && runId === undefined) continue;
+    // Where it is comes first: a process that is killed after this must not take it for one that never ran.
+    const note = { state: found.state };
+    await (await claims.openRun(claim.id)).saveState(noteDocument(claim, claims.target, note));
     const record = stateless ? { claim, results: [] } : await recordAdopted(adopted, claims, context);
-    return { record, note: { state: found.state }, claims, stateless, inputs, cancel };
+    return { record, note, claims, stateless, inputs, cancel };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { checkInstallationName } from '../bundle/names.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Installation, Result } from '../claim/claim.js';
-import { isUnsettled, lastEffective } from '../claim/status.js';
+import { isUnsettled, lastEffective, lastResult } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
 import { refuseRunElsewhere } from './elsewhere.js';
 import { executeAction } from './execute.js';
@@ -10,7 +10,7 @@ import { traitsOf } from './permit.js';
 import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
 import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
 import { afterRun } from './settle.js';
-import { releaseLeftovers, surveyRuns } from './unfinished.js';
+import { releaseLeftovers, stateOf, surveyRuns } from './unfinished.js';
 
 /**
  * Runs one action of one installation: everything is checked, then the claim and a `running` result are on disk, then
@@ -83,7 +83,7 @@ async function clearEarlierRuns(
   const given = unfinished.filter(({ lacks }) => lacks !== 'outputs');
   for (const { record, lacks } of given) {
     const { claim } = record;
-    if (isUnsettled(record) || lacks === 'start') {
+    if (isUnsettled(record) || lastResult(record) === undefined) {
       const id = await claims.nextId(claim.installation);
       const now = context.clock.now();
       const settled = lacks === 'start' ? unbegunResult(id, claim, now) : unknownResult(id, claim, now);
@@ -94,7 +94,12 @@ async function clearEarlierRuns(
       `the ${claim.action} that never ended (run ${claim.id}) is given up, and its Job removed.`,
     );
   }
-  const gone = given.map(({ record, note }) => ({ runId: record.claim.id, state: note.state }));
+  const gone = await Promise.all(
+    given.map(async ({ record: { claim }, note: { state } }) => ({
+      runId: claim.id,
+      state: await stateOf(claim.installation, { runId: claim.id, state }, context),
+    })),
+  );
   const warnings = await releaseLeftovers([...gone, ...leftovers], claims, context);
   warnings.forEach(context.events.onWarning);
 }

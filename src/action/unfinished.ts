@@ -47,8 +47,8 @@ export async function surveyRuns(claims: TargetClaims, installation: Installatio
     if (!isOpen && !isUnbegun && !folders.has(id)) continue;
     const left = folders.has(id) ? await lookInto(claims, id) : undefined;
     const note = readNote(left?.state);
-    if (isUnbegun) unfinished.push({ record, lacks: 'start', note, left });
-    else if (isOpen) unfinished.push({ record, lacks: 'end', note, left });
+    if (isUnbegun && note.state.job === undefined) unfinished.push({ record, lacks: 'start', note, left });
+    else if (isOpen || isUnbegun) unfinished.push({ record, lacks: 'end', note, left });
     else if (note.outstanding === undefined) leftovers.push({ runId: id, state: note.state });
     else unfinished.push({ record, lacks: statusOf(record) === 'unknown' ? 'end' : 'outputs', note, left });
   }
@@ -82,6 +82,23 @@ export async function releaseLeftovers(
   return warnings;
 }
 
+/**
+ * Where a run is on its target: as it was noted, or, where its process was killed before it could note that or the note is
+ * lost, as the target tells. Where the target does not let itself be asked it is what was noted.
+ */
+export async function stateOf(
+  name: string,
+  { runId, state }: Leftover,
+  { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
+): Promise<RunState> {
+  if (state.jobUid !== undefined) return state;
+  const found = await asked(signal, driver.find(name, signal)).catch((error: unknown) => {
+    if (!(error instanceof CnabError)) throw error;
+    return [];
+  });
+  return { ...state, ...found.find((run) => run.runId === runId)?.state };
+}
+
 /** A command to paste that is about an unfinished run, `more` before the flags that lead to its target. */
 export function takeUpCommand(command: string, installation: string, target: Target, more = ''): string {
   return `cnab ${command} ${shellWord(installation)}${more === '' ? '' : ` ${more}`} ${flagsFor(target)}`.trimEnd();
@@ -109,7 +126,8 @@ export async function refuseUnfinished(
   const open = unfinished.find(({ lacks }) => lacks === 'end');
   if (open === undefined) return;
   const { id, action, created } = open.record.claim;
-  const run = { runId: id, state: open.note.state };
+  const noted = { runId: id, state: open.note.state };
+  const run = { runId: id, state: await stateOf(installation.name, noted, { driver, signal }) };
   const sight = await asked(signal, driver.look(run, signal)).catch((error: unknown) => {
     if (!(error instanceof CnabError)) throw error;
     return { detail: `may still be going on (${error.message})` };

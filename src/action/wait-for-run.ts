@@ -30,6 +30,9 @@ export async function waitForRun(request: Omit<ResumeRequest, 'cancel'>, context
       );
     } catch (error) {
       if (!(error instanceof CnabError) || error.code !== 'busy') throw error;
+      const owner = await claims.owner(name);
+      const who = owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`;
+      context.events.onProgress({ phase: 'running', detail: `${who} is on it` });
     }
     await context.clock.sleep(LOOK_MS, context.signal).catch(() => undefined);
     if (context.signal.aborted) {

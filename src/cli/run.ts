@@ -7,6 +7,7 @@ import { CnabError } from '../errors.js';
 import type { BaseCommand } from './base-command.js';
 import { OUR_BUG, SUCCEEDED, type ExitCode } from './exit-codes.js';
 import type { ConfigFile } from './config-file.js';
+import { letGoOfDeadTerminals } from './dead-terminal.js';
 import { asBoolean } from './flag-values.js';
 import { chooseFormat, document, jsonText, yamlText, type Format } from './format.js';
 import { audienceOf, safeText } from './log-guard.js';
@@ -30,6 +31,7 @@ export async function runCli(argv: readonly string[], root: string, pjson: Packa
     process.stderr.write(`${failureOf(error, { debug: true, version: pjson.version }).text}\n`);
     process.exit(OUR_BUG);
   });
+  process.once('exit', () => letGoOfDeadTerminals([process.stdin, process.stdout, process.stderr]));
   const exitCode = await runCommand(argv, root, pjson);
   setTimeout(() => process.exit(exitCode), PATIENCE_MS).unref();
   return exitCode;

@@ -218,6 +218,19 @@ describe('a run whose process was killed', () => {
     );
   });
 
+  it('is looked for on its target where its own note is lost or says little', async () => {
+    const state = { namespace: 'elsewhere', job: 'j', jobUid: 'u' };
+    const runId = await stage.kill('install', (run) => run.io.onState({ job: 'j', stop: { kind: 'timeout' } }));
+    driver.found = [{ runId, action: 'install', created: 0, state }];
+    await outcome();
+    assert.deepEqual(driver.begun[0]?.state, { ...state, stop: { kind: 'timeout' } });
+    const other = await stage.kill('status', (run) => run.posted());
+    await rm(path.join(stage.home, 'runs'), { recursive: true });
+    driver.found = [{ runId: other, action: 'status', created: 0, state }];
+    await outcome();
+    assert.deepEqual(driver.begun[1]?.state, state);
+  });
+
   it('that is detached from keeps its record running and its state, and no lock', async () => {
     let detach: boolean | undefined;
     const detached = await stage.run(

@@ -177,7 +177,10 @@ describe('a run that goes on without its command', () => {
       stderr,
       new RegExp(`goes on, process ${process.pid} on .* is on it; 4 B of its log .*cnab logs -f app`),
     );
-    assert.equal(((await run(Resume, ['app'])).thrown as CnabError).code, 'busy');
+    const { thrown, command } = await run(Resume, ['app']);
+    assert.equal((thrown as CnabError).code, 'busy');
+    const told = command.failureDocument(thrown, 7) as Document;
+    assert.deepEqual([told['installation'], told['status'], told['ran']], ['app', undefined, undefined]);
     await lock.release();
     const refused = (await run(Uninstall, ['app'])) as { exitCode: number; stderr: string };
     assert.equal(refused.exitCode, 8);

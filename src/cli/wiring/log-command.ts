@@ -3,7 +3,7 @@ import { readAdopted, unknownRuns } from '../../action/adopt.js';
 import { followRun } from '../../action/follow-run.js';
 import { describeTarget, flagsFor } from '../../action/refuse.js';
 import { readNote } from '../../action/run-note.js';
-import { takeUpCommand } from '../../action/unfinished.js';
+import { stateOf, takeUpCommand } from '../../action/unfinished.js';
 import type { TargetClaims } from '../../claim/claim-store.js';
 import type { Claim, ClaimRecord, Installation } from '../../claim/claim.js';
 import { isUnsettled, lastRun, unsettled } from '../../claim/status.js';
@@ -130,7 +130,9 @@ export abstract class LogCommand extends StoreCommand {
           },
         );
       }
-      const { state } = readNote((await claims.runLeft(claim.id))?.state);
+      const noted = readNote((await claims.runLeft(claim.id))?.state);
+      const run = { runId: claim.id, state: noted.state };
+      const state = await stateOf(claim.installation, run, { driver, signal: following.signal });
       const complete = await followRun({ claim, state }, { driver, signal: following.signal }, following.show, shown);
       await this.sayEnd(claim, claims.target, complete, flags, following.signal);
     });

@@ -133,6 +133,11 @@ export abstract class RunCommand extends BaseCommand {
     });
   }
 
+  /** True once a signal or the time-out has ended what this command was to do. */
+  protected get isStopped(): boolean {
+    return this.stopped !== undefined;
+  }
+
   /** What takes up the run that this command is on; undefined while there is none. */
   protected resumeCommand(): string | undefined {
     const { installation, runId } = this.known;

@@ -1,9 +1,12 @@
 import type { ActionContext, ActionOutcome } from '../../action/request.js';
 import { recordedOutcome } from '../../action/recorded-outcome.js';
 import type { Resumed } from '../../action/resume-action.js';
+import type { Json } from '../../bundle/bundle.js';
 import { outputsOf, statusOf } from '../../claim/status.js';
 import type { ActionFlags } from '../action-flags.js';
 import { SUCCEEDED, type ExitCode } from '../exit-codes.js';
+import { document } from '../format.js';
+import { errorJson } from '../report.js';
 import { settingsOf } from '../settings.js';
 import { ActionView } from '../views/action.js';
 import { endLines } from './action-lines.js';
@@ -38,6 +41,13 @@ export abstract class TakeUpCommand extends RunCommand {
     const waited = await this.takeUp('wait', name, flags, (context) => waitForRun(requestFor(name, flags), context));
     if (waited.kind === 'settled') return await this.tell(waited.outcome, flags);
     return await this.tell(await this.recorded(waited), flags);
+  }
+
+  /** What is known of a run that could not be taken up is what is recorded of it: nothing is said of how it stands. */
+  override failureDocument(thrown: unknown, exitCode: ExitCode): Json {
+    const { installation, target, runId, revision, action } = this.known;
+    const error = errorJson(thrown, exitCode);
+    return document(this.commandName, { action, installation, target, runId, revision, outputs: [], error });
   }
 
   private async takeUp(

@@ -31,7 +31,7 @@ export abstract class UninstallCommand extends PlanCommand {
     for (const name of new Set(names)) {
       const one = await this.uninstall(name, flags);
       done.push(one);
-      if ([4, 130, 143].includes(one.exitCode)) break;
+      if (this.isStopped || [4, 130, 143].includes(one.exitCode)) break;
     }
     const view = done.length === 1 && done[0] ? done[0].view : severalViews(done);
     const errors = done.flatMap(({ error }) => (error === undefined ? [] : [error]));
