@@ -47,14 +47,25 @@ export async function* readLog(log: ContainerLog, query: LogQuery, signal: Abort
       } else if (log.ended) {
         runs = false;
       } else if ((await watch.next(signal)) === 'created') {
+        const newest = openNewest(log);
+        // Gone with its pod: what is open goes on.
+        if (newest === undefined) continue;
         closeSync(file);
-        file = openSync(log.path, 'r');
+        file = newest;
         offset = 0;
       }
     }
   } finally {
     watch?.close();
     closeSync(file);
+  }
+}
+
+function openNewest(log: ContainerLog): number | undefined {
+  try {
+    return openSync(log.path, 'r');
+  } catch {
+    return undefined;
   }
 }
 

@@ -94,6 +94,19 @@ describe('what a rotation does to who follows a log', () => {
     assert.equal(String((await again.next()).value), 'two\n', 'one more read brings it');
   });
 
+  it('does not end a stream whose pod is removed while its client is slow', async () => {
+    const reading = new Reading(folder);
+    assert.equal(await reading.next(), 'silence');
+    reading.write('one');
+    assert.equal(await reading.next(), 'one');
+    reading.log.rotate();
+    reading.write('two');
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    assert.equal(await reading.next(), 'silence');
+    reading.log.end();
+    assert.equal(await reading.next(), 'end');
+  });
+
   it('comes at the next look of the kubelet, as often as there is need, and never after the end', async () => {
     const reading = new Reading(folder, { maxBytes: 100, everyMs: 40, keep: 3 });
     const files = (): number => readdirSync(folder).length;
