@@ -109,7 +109,7 @@ done
 trap '' TERM
 say ended
 
-# Beats while big files are hashed. Ended before any data line is written: awk's output is not atomic.
+# Beats while big files are hashed. Ended before any data line is written: what awk writes is no whole lines.
 beating() {
   seconds=0
   while sleep 1 > /dev/null; do
@@ -221,6 +221,30 @@ write_entries() {
   done
 }
 
+# Writes the sha256 of each block of the file $1 of $2 bytes to sums<index>, for all passes. A file of one block has it already.
+digest_blocks() {
+  [ "$2" -gt $block_bytes ] || return 0
+  eval "path=\$CNAB_WANTED_$1"
+  b=0
+  while [ $((b * block_bytes)) -lt "$2" ]; do
+    dd if="$outputs/$path" bs=$block_bytes skip="$b" count=1 | sha256sum
+    b=$((b + 1))
+  done > "$scratch/sums$1"
+}
+
+# The same for all that may be in the log.
+digest_all() {
+  i=0
+  while [ "$i" -lt "$CNAB_WANTED" ]; do
+    eval "found=\$found_$i line=\$stat_$i"
+    case "$found $CNAB_UNLOGGED " in
+      *" $i "*) ;;
+      "file "*) digest_blocks "$i" "${line%% *}" ;;
+    esac
+    i=$((i + 1))
+  done
+}
+
 # The manifest, before any data: the reader checks limits and disk before it stores a byte.
 beating &
 beater=$!
@@ -233,17 +257,24 @@ while [ "$i" -lt "$CNAB_WANTED" ]; do
 done
 in_batches note_stats
 judge_sizes
+# What will surely be sent by the log is read twice at the same time, for its blocks and as a whole.
+digested=
+if [ "$CNAB_VIA" = log ]; then
+  digest_all &
+  digested=$!
+fi
 in_batches note_sums
 write_entries > "$scratch/manifest"
-# It ignores SIGTERM as well.
-kill -KILL "$beater"
-wait "$beater"
 while read -r entry; do say "$entry"; done < "$scratch/manifest"
 sum=$(sha256sum < "$scratch/manifest")
 manifest=${sum%% *}
 # For send.sh: from here on it is whole. Before the line, because its reader may ask at once.
 printf 1 > "$scratch/told"
 say manifest "$CNAB_WANTED" "$manifest"
+[ -z "$digested" ] || wait "$digested"
+# It ignores SIGTERM as well.
+kill -KILL "$beater"
+wait "$beater"
 
 # What a pass has to send (files that may be in the log, as long as they fit into it together), and what only an exec can
 # get: the same decision as in delivery.ts.
@@ -268,41 +299,38 @@ while read -r entry i kind size sum; do
 done < "$scratch/manifest"
 
 # Gives awk the blocks $1 to $2 - 1 of all that a pass has: a header, then lines of base64.
-# A block is copied first, so that its digest and its lines are of the same bytes, and the next one is made ready while its
-# lines are written. A file of one block has its digest already.
 give_blocks() {
   at=0
   while read -r _ i _ size sum; do
     blocks=$(((size + block_bytes - 1) / block_bytes))
-    first=$(($1 > at ? $1 - at : 0))
-    last=$(($2 - at < blocks ? $2 - at : blocks))
-    at=$((at + blocks))
     eval "path=\$CNAB_WANTED_$i"
-    b=$first
-    while [ "$b" -lt "$last" ]; do
-      # All has come by exec in the meantime.
-      [ ! -s "$scratch/done" ] || return 0
-      dd if="$outputs/$path" of="$scratch/block$buffer" bs=$block_bytes skip="$b" count=1
-      [ "$blocks" -eq 1 ] || sum=$(sha256sum < "$scratch/block$buffer")
-      bytes=$((size - b * block_bytes < block_bytes ? size - b * block_bytes : block_bytes))
-      [ -z "$writer" ] || wait "$writer"
-      printf 'block %s %s %s %s %s\n' "$i" "$b" "$bytes" $(((bytes + line_bytes - 1) / line_bytes)) "${sum%% *}"
-      base64 -w $((line_bytes / 3 * 4)) < "$scratch/block$buffer" &
-      writer=$!
-      buffer=$((1 - buffer))
+    # A file of one block has its digest already.
+    if [ "$blocks" -eq 1 ]; then sums=/dev/null; else sums=$scratch/sums$i; fi
+    b=0
+    while [ "$b" -lt "$blocks" ]; do
+      [ "$blocks" -eq 1 ] || read -r sum _ <&3
+      if [ "$at" -ge "$1" ] && [ "$at" -lt "$2" ]; then
+        # All has come by exec in the meantime.
+        [ ! -s "$scratch/done" ] || return 0
+        bytes=$((size - b * block_bytes < block_bytes ? size - b * block_bytes : block_bytes))
+        printf 'block %s %s %s %s %s\n' "$i" "$b" "$bytes" $(((bytes + line_bytes - 1) / line_bytes)) "$sum"
+        dd if="$outputs/$path" bs=$block_bytes skip="$b" count=1 | base64 -w $((line_bytes / 3 * 4))
+      fi
       b=$((b + 1))
-    done
+      at=$((at + 1))
+    done 3< "$sums"
   done < "$scratch/logged"
 }
 
 # Sends all of it once, beginning at the block $1. One process chain for each MiB; one for each line is 1 MB/s.
 send_pass() {
+  if [ -z "$digested" ]; then
+    while read -r _ i _ size _; do digest_blocks "$i" "$size"; done < "$scratch/logged"
+    digested=1
+  fi
   {
-    writer=
-    buffer=0
     give_blocks "$1" "$logged_blocks"
     give_blocks 0 "$1"
-    [ -z "$writer" ] || wait "$writer"
   } | awk -v head="CNABO1 $CNAB_RUN $start " '
     substr($0, 1, 6) == "block " { split($0, field, " "); line = 0; print head $0 " ."; next }
     { print head "data " field[2] " " field[3] " " line++ " " $0 " ." }'
