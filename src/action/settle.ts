@@ -25,8 +25,10 @@ export interface RunAtHand {
   readonly state: RunState | undefined;
   /** Absent: a stateless run, which leaves no record. */
   readonly claims?: TargetClaims;
-  /** The final result that it has already, where outputs were outstanding. */
+  /** The final result that it has already, where something was outstanding. */
   readonly known?: Result;
+  /** What was outstanding: it stays noted until it has come. */
+  readonly outstanding?: Outstanding;
 }
 
 /** How far a run has come, for the caller that must leave a final result whatever happens. */
@@ -59,7 +61,7 @@ export async function bringToItsEnd(
   try {
     ended = await onDisk('keep', folder.staging, async () => {
       const driven = await driveToItsEnd(run, context, drive, async (told) => {
-        await note(told);
+        await note(told, run.outstanding);
         state = told;
       });
       const { result } = driven;
@@ -69,7 +71,9 @@ export async function bringToItsEnd(
       // Before the record: what has a final result and nothing outstanding is released by whoever finds it.
       if (outstanding !== undefined) await note(state ?? {}, outstanding);
       if (isNoNews(run, result)) return { outcome: leftOutcome(run, context, driven), stays, lost: result };
-      return { outcome: await settle(run, context, driven, stays), stays, keep: result.keep === true };
+      const outcome = await settle(run, context, driven, stays);
+      if (run.outstanding !== undefined && !stays) await note(state ?? {});
+      return { outcome, stays, keep: result.keep === true };
     });
   } catch (error) {
     // It may have run, and may go on: whatever is recorded of it now, it can be taken up.

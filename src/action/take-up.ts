@@ -65,6 +65,7 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
     ...{ claim, target, folder, log, state, digest: claimExtras(claim).bundleDigest },
     ...(stateless ? {} : { claims }),
     ...(known === undefined || isUnsettled(record) ? {} : { known }),
+    ...(run.note.outstanding === undefined ? {} : { outstanding: run.note.outstanding }),
   };
   return await bringToItsEnd(atHand, context, async (io) => {
     const result = await context.driver.resume(begun, secrets.withheld === undefined ? io : withoutLog(io));

@@ -5,6 +5,7 @@ import type { ExitCode } from '../cli/exit-codes.js';
 import { outputFlags, targetFlags } from '../cli/flags.js';
 import { ForgottenView } from '../cli/views/forgotten.js';
 import { StoreCommand } from '../cli/wiring/store-command.js';
+import { unfinishedNotes } from '../cli/wiring/unfinished-notes.js';
 
 export default class Forget extends StoreCommand {
   static override summary = 'Delete the record of an installation and run nothing: what it installed stays.';
@@ -14,8 +15,11 @@ export default class Forget extends StoreCommand {
 
   async run(): Promise<ExitCode> {
     const { args, flags } = await this.parse(Forget);
-    const { target } = await this.find(args.name, flags);
+    const { target, claims, installation } = await this.find(args.name, flags);
+    // A run that goes on is found by its name afterwards too.
+    const notes = await unfinishedNotes(claims, installation);
     await forgetInstallation(args.name, target, this.store);
-    return this.print(new ForgottenView(args.name, target.label, describeTarget(target)), this.formatOf(flags));
+    await this.print(new ForgottenView(args.name, target.label, describeTarget(target)), this.formatOf(flags));
+    return this.note(flags, notes);
   }
 }

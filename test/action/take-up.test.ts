@@ -144,6 +144,23 @@ describe('taking up', () => {
       assert.deepEqual([driver.released.length, await runs()], [1, []]);
     });
 
+    it('is not put away when the process that takes it up is killed too', async () => {
+      await stage.run('install', async (run) => {
+        await run.posted();
+        return outstanding;
+      });
+      driver.resumes = async (run) => {
+        await run.posted();
+        return { status: 'running', keep: true };
+      };
+      await resume();
+      const next = new FakeDriver(whole);
+      await stage.run('status', next);
+      assert.deepEqual([next.released.length, (await runs()).length], [1, 1]);
+      driver.resumes = whole;
+      assert.equal(outcome(await resume()).status, 'succeeded');
+    });
+
     it('keeps the end that is known when nothing can be fetched any more', async () => {
       await stage.run('install', async (run) => {
         await run.posted();

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseCommand } from '../../src/cli/base-command.js';
+import Forget from '../../src/commands/forget.js';
 import History from '../../src/commands/history.js';
 import Install from '../../src/commands/install.js';
 import List from '../../src/commands/list.js';
@@ -185,6 +186,7 @@ describe('a run that goes on without its command', () => {
     const refused = (await run(Uninstall, ['app'])) as { exitCode: number; stderr: string };
     assert.equal(refused.exitCode, 8);
     assert.match(refused.stderr, /never reported an end: it is not there\.\n[^]*cnab resume app --context test/);
+    assert.match((await run(Forget, ['app'])).stderr, /has no recorded end, and no process is on it/);
   });
 
   it('has outputs that can still be fetched: that is told, and keeps nothing from running', async () => {
