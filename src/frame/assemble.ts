@@ -166,8 +166,8 @@ export class Assembler {
   }
 
   /** The same for bytes that are at hand. */
-  receive(index: number, offset: number, bytes: Uint8Array): Promise<void> {
-    return this.intake({ index, offset, length: bytes.length }).write(bytes);
+  async receive(index: number, offset: number, bytes: Uint8Array): Promise<void> {
+    await this.intake({ index, offset, length: bytes.length }).write(bytes);
   }
 
   /**

@@ -28,16 +28,26 @@ export class Intake {
     return this.#received;
   }
 
-  /** Resolves when the blocks that end in `chunk` are on disk. One call at a time. Rejects as `Assembler.accept` does. */
-  async write(chunk: Uint8Array): Promise<void> {
+  /**
+   * Resolves when the blocks that end in `chunk` are on disk; undefined: none does (a GiB comes in 50,000 chunks, and a promise
+   * for each was felt). One call at a time. Rejects as `Assembler.accept` does.
+   */
+  write(chunk: Uint8Array): Promise<void> | undefined {
     this.#received += chunk.length;
+    const range = this.#ranges[this.#range];
+    if (range === undefined) return undefined;
+    if (this.#held + chunk.length >= this.#blockOf(range)) return this.#fill(chunk);
+    this.#hold(chunk);
+    return undefined;
+  }
+
+  async #fill(chunk: Uint8Array): Promise<void> {
     for (let from = 0; from < chunk.length;) {
       const range = this.#ranges[this.#range];
       if (range === undefined) return;
-      const wanted = Math.min(BLOCK_BYTES, range.length - this.#at);
+      const wanted = this.#blockOf(range);
       const piece = chunk.subarray(from, from + wanted - this.#held);
-      this.#buffer.set(piece, this.#held);
-      this.#held += piece.length;
+      this.#hold(piece);
       from += piece.length;
       if (this.#held < wanted) return;
       await this.#store(range.index, (range.offset + this.#at) / BLOCK_BYTES, this.#buffer.subarray(0, wanted));
@@ -47,5 +57,15 @@ export class Intake {
       this.#at = 0;
       this.#range += 1;
     }
+  }
+
+  /** Bytes of the block that is being filled. */
+  #blockOf(range: FileRange): number {
+    return Math.min(BLOCK_BYTES, range.length - this.#at);
+  }
+
+  #hold(piece: Uint8Array): void {
+    this.#buffer.set(piece, this.#held);
+    this.#held += piece.length;
   }
 }

@@ -17,7 +17,7 @@ export interface ExecRequest {
   /** Bytes of stdout that are wanted. With the last of them the exec is over; with 0 when its status has come. */
   readonly bytes: number;
   /** Part of stdout, never more than `bytes` together. Awaited: while it is slow the socket is not read. */
-  readonly onData: (chunk: Buffer) => void | Promise<void>;
+  readonly onData: (chunk: Buffer) => void | undefined | Promise<void>;
 }
 
 /** How an exec that began has ended. */
@@ -39,7 +39,8 @@ const DEAD_MS = 20_000;
 const QUIET_MS = 120_000;
 /** A status that overtook data was seen; data that come a second after the last ones were not. */
 const LATE_DATA_MS = 1000;
-const MOST_QUEUED = 1024 ** 2;
+/** As much as arrives while a few blocks are written: with a MiB the socket was paused and resumed for each of them. */
+const MOST_QUEUED = 4 * 1024 ** 2;
 const STDERR_BYTES = 4096;
 
 const STDOUT = 1;
@@ -48,7 +49,7 @@ const STATUS = 3;
 
 /**
  * Runs one command in a container and takes what it writes. Rejects with KubernetesError where the exec did not begin (see
- * openExecSocket), with AbortError, or with what `onData` threw. Holds at most a MiB and one message in memory.
+ * openExecSocket), with AbortError, or with what `onData` threw. Holds at most MOST_QUEUED and one message in memory.
  */
 export async function runExec(api: KubernetesApi, request: ExecRequest): Promise<ExecEnd> {
   const { source, command, doing, signal } = request;

@@ -23,7 +23,7 @@ export interface TransferOptions {
   /** The outputs that come by exec. */
   readonly indices: readonly number[];
   readonly signal: AbortSignal;
-  /** More has come: at least once for each MiB. */
+  /** More is on disk: a block of a MiB, or what a chunk ended of files that are smaller. */
   readonly onProgress: () => void;
 }
 
@@ -119,13 +119,7 @@ class Transfer {
     const intake = assembler.intake(...plan.ranges);
     const before = assembler.receivedBytes;
     const began = this.#now();
-    let told = 0;
-    const onData = async (chunk: Buffer): Promise<void> => {
-      await intake.write(chunk);
-      if (intake.received - told < BLOCK_BYTES && intake.received < plan.bytes) return;
-      told = intake.received;
-      onProgress();
-    };
+    const onData = (chunk: Buffer): Promise<void> | undefined => intake.write(chunk)?.then(onProgress);
     const doing = `fetch outputs from pod ${source.pod}`;
     const command = sendCommand(plan.request);
     const end = await runExec(api, { source, command, doing, signal, bytes: plan.bytes, onData });
