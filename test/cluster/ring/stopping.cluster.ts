@@ -5,13 +5,14 @@ import { eventually } from '../eventually.js';
 
 const OUT = '/cnab/app/outputs';
 
+/** Longer than a pod takes to start on a machine that has other things to do. */
+const TIMEOUT = '20s';
+
 clusterCases('a run that is stopped', (one) => {
   it('by --timeout: the run tool ends itself in its grace, its outputs are kept, exit 4', async () => {
     const script = `echo half > ${OUT}/half; trap 'echo told; exit 9' TERM; while :; do sleep 0.1; done`;
-    const { code, stderr, document } = await one().install(one().bundle({ script, outputs: ['half'] }), [
-      '--timeout',
-      '7s',
-    ]);
+    const bundle = one().bundle({ script, outputs: ['half'] });
+    const { code, stderr, document } = await one().install(bundle, ['--timeout', TIMEOUT]);
     assert.equal(code, 4, stderr);
     assert.deepEqual([document.status, document.ran, document.exitCode], ['failed', 'yes', 9]);
     assert.match(stderr, /^told$/m);
@@ -23,10 +24,10 @@ clusterCases('a run that is stopped', (one) => {
     // A shell that is PID 1 and sets no trap ignores the signal.
     const script = `echo half > ${OUT}/half; sleep 600`;
     const bundle = one().bundle({ script, outputs: ['half'] });
-    const { code, stderr, document, ms } = await one().install(bundle, ['--timeout', '7s', '--grace-period', '5s']);
+    const { code, stderr, document, ms } = await one().install(bundle, ['--timeout', TIMEOUT, '--grace-period', '5s']);
     assert.equal(code, 4, stderr);
     assert.deepEqual([document.status, document.exitCode], ['failed', 137]);
-    assert.ok(ms < 25_000, `it took ${ms} ms`);
+    assert.ok(ms < 60_000, `it took ${ms} ms`);
     assert.equal((await one().output('half')).toString(), 'half\n', 'the small outputs of a stopped run are kept');
     await one().nothingIsLeft();
   });
@@ -59,7 +60,7 @@ clusterCases('a run that is stopped', (one) => {
     const { code, stderr, document } = await one().acted(command);
     assert.equal(code, 130, stderr);
     assert.equal(document.status, 'canceled');
-    assert.ok(performance.now() - began < 20_000);
+    assert.ok(performance.now() - began < 45_000);
     await one().nothingIsLeft();
   });
 

@@ -45,7 +45,7 @@ clusterCases('a run whose command is gone', (one) => {
   });
 
   it('is canceled by resume --cancel, and nothing is left', async () => {
-    await kill();
+    await kill(one().bundle({ script: 'echo first; sleep 600' }));
     const canceled = await one().act(['resume', 'app', '--cancel', '--grace-period', '2s']);
     assert.equal(canceled.code, 0, canceled.stderr);
     assert.equal(canceled.document.status, 'canceled');

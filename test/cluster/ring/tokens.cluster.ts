@@ -6,15 +6,17 @@ import { shortToken } from '../token.js';
 import { makeAccount, readmeRules, writeKubeconfig } from '../user.js';
 
 const OUT = '/cnab/app/outputs';
+/** Seconds: longer than a command takes to create its Job on a machine that has other things to do. */
+const LIFETIME = 15;
 /** The API server remembers a good token for ten seconds. */
-const SCRIPT = `echo started; sleep 22; echo out > ${OUT}/out`;
+const SCRIPT = `echo started; sleep ${LIFETIME + 15}; echo out > ${OUT}/out`;
 
 clusterCases('a token that expires while the bundle runs', (one) => {
   it('is renewed by the credential plugin of the kubeconfig, and nothing is lost', async function () {
     const node = needsOwnNode(this);
     const account = await makeAccount(one(), readmeRules(one().namespace));
     // Each call hands out the next token; the files are signed when they are needed.
-    const fresh = (): string => one().file('token', shortToken(node, one(), account, 5));
+    const fresh = (): string => one().file('token', shortToken(node, one(), account, LIFETIME));
     fresh();
     const timer = setInterval(fresh, 1000);
     one().defer(() => clearInterval(timer));
@@ -44,7 +46,7 @@ printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
   it('and cannot be renewed: never a success by guess, and what is left in the cluster is told', async function () {
     const node = needsOwnNode(this);
     const account = await makeAccount(one(), readmeRules(one().namespace));
-    const kubeconfig = writeKubeconfig(one(), 'short', { token: shortToken(node, one(), account, 5) });
+    const kubeconfig = writeKubeconfig(one(), 'short', { token: shortToken(node, one(), account, LIFETIME) });
     const { code, stderr, document } = await one().install(one().bundle({ script: SCRIPT, outputs: ['out'] }), [], {
       kubeconfig,
     });
