@@ -43,7 +43,10 @@ export interface Processes {
   readonly withDriver: <T>(use: (driver: KubernetesDriver) => Promise<T>) => Promise<T>;
 }
 
-export type ProcessParts = Pick<RunParts, 'invocation' | 'sidecar' | 'operation' | 'settings' | 'server' | 'faults'> & {
+export type ProcessParts = Pick<
+  RunParts,
+  'invocation' | 'sidecar' | 'operation' | 'settings' | 'server' | 'faults' | 'freeBytes'
+> & {
   readonly scripts?: Readonly<Record<string, ContainerScript>>;
 };
 
@@ -65,10 +68,7 @@ export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes
       const asked = operation(parts.operation);
       let state: RunState = {};
       const withDriver: Processes['withDriver'] = async (use) => {
-        const driver = testDriver(server, {
-          clock,
-          ...(parts.settings === undefined ? {} : { settings: parts.settings }),
-        });
+        const driver = testDriver(server, { ...parts, clock });
         try {
           return await use(driver);
         } finally {

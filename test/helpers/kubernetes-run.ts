@@ -35,6 +35,7 @@ export interface RunParts {
   readonly server?: TestApiServerOptions;
   readonly faults?: (faults: ApiServerFaults) => void;
   readonly clock?: Clock;
+  readonly freeBytes?: () => Promise<number>;
   readonly signal?: AbortSignal;
   readonly io?: Partial<DriverIo>;
   /** Told before the run begins. */
@@ -99,11 +100,15 @@ export function runOn(server: TestApiServer, parts: RunParts = {}): Promise<Fini
   });
 }
 
-export function testDriver(server: TestApiServer, parts: Pick<RunParts, 'settings' | 'clock'> = {}): KubernetesDriver {
+export function testDriver(
+  server: TestApiServer,
+  parts: Pick<RunParts, 'settings' | 'clock' | 'freeBytes'> = {},
+): KubernetesDriver {
   return new KubernetesDriver({
     settings: { ...DEFAULT_SETTINGS, ...parts.settings },
     connect: () => Promise.resolve(plainConnection({ server: server.url, token: server.token, context: 'test' })),
     clock: parts.clock ?? systemClock,
+    ...(parts.freeBytes === undefined ? {} : { freeBytes: parts.freeBytes }),
   });
 }
 

@@ -1,4 +1,4 @@
-import { openAssembler } from './assembler.js';
+import { openAssembler, type FreeBytes } from './assembler.js';
 import type { Cluster } from './cluster.js';
 import { environmentWarnings } from './environment.js';
 import type { HeldSidecars } from './held-sidecars.js';
@@ -27,6 +27,7 @@ export interface AttemptOptions {
   readonly attempt: Attempt;
   readonly planOf: (way: Way) => RunPlan;
   readonly held: HeldSidecars;
+  readonly freeBytes: FreeBytes;
 }
 
 /**
@@ -34,7 +35,7 @@ export interface AttemptOptions {
  * and the Job is gone again. Rejects only where nothing has run and nothing is left.
  */
 export async function attemptRun(options: AttemptOptions): Promise<OperationResult | 'restricted'> {
-  const { operation, settings, cluster, io, teller, state, attempt, held } = options;
+  const { operation, settings, cluster, io, teller, state, attempt, held, freeBytes } = options;
   const { api, place } = cluster;
   const { namespace } = place;
   const { runId } = operation;
@@ -51,7 +52,7 @@ export async function attemptRun(options: AttemptOptions): Promise<OperationResu
     const way = chooseWay(operation, settings, { mayExec, namespace, ...(user === undefined ? {} : { user }) });
     const plan = options.planOf(way);
     const facts = factsOf(plan.job.spec?.template.spec, name);
-    const assembler = await openAssembler(operation, facts, io.staging);
+    const assembler = await openAssembler(operation, facts, io.staging, freeBytes);
     // On disk before the Job is made: whoever comes after us looks for it there.
     await state.renew(namespace, name);
     const onPosted = ({ uid }: { readonly uid: string }): Promise<void> => state.add({ jobUid: uid });

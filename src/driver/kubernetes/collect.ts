@@ -4,15 +4,14 @@ import type { Assembler } from '../../frame/assemble.js';
 import { deliveryOf, type Way } from '../../frame/delivery.js';
 import type { KubernetesApi } from './api.js';
 import { withinCleanUp } from './clean-up.js';
-import { INVOCATION_CONTAINER } from './names.js';
+import { signalSidecar } from './exec-verbs.js';
+import { INVOCATION_CONTAINER, OUTPUTS_CONTAINER } from './names.js';
 import { outputsReason } from './outputs-reason.js';
 import { isFinished, isRunning, isTerminating, sidecarStatus } from './pod-status.js';
 import { holds } from './progress.js';
 import type { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
 import { deletePod } from './stop.js';
-import type { SidecarAccess } from './sidecar-access.js';
-import { Transfer } from './transfer.js';
 import { until } from './until.js';
 
 /** The kubelet signals the sidecar within a second of the invocation's end; an injected container keeps it from doing so. */
@@ -25,6 +24,8 @@ const HEARD_MS = 45_000;
 const RESCUE_GRACE_MS = 3000;
 /** Silence of the bundle's log that is no longer waited out when everything else is there. */
 const LOG_TAIL_MS = 30_000;
+/** What a slow reader needs for a log file that is as large as they come. */
+const FRUITLESS_MS = 45_000;
 /** What the sidecar may take beyond its hold time, and a last reading of its log, before they are given up. */
 const MARGIN_MS = 30_000;
 
@@ -34,11 +35,8 @@ export interface CollectOptions {
   readonly streams: RunStreams;
   readonly assembler: Assembler;
   readonly way: Way;
-  /** Absent: nobody may exec. */
-  readonly access?: SidecarAccess;
   /** Milliseconds since 1970: until then the sidecar has what it was not yet asked for. */
   readonly heldUntil: number;
-  readonly onProgress: () => void;
   readonly signal: AbortSignal;
 }
 
@@ -49,10 +47,6 @@ export interface Collected {
   readonly cut: boolean;
   /** What is missing can be fetched by a later process; `until` where that has an end that is known. */
   readonly outstanding?: { readonly until?: number };
-  /** Everything is there, and the sidecar holds a part of it until it is told so. */
-  readonly isHeld: boolean;
-  /** What a collaborator threw (a disk that is full, a bug). */
-  readonly failure?: { readonly thrown: unknown };
   readonly warnings: readonly string[];
 }
 
@@ -66,7 +60,6 @@ export function collect(options: CollectOptions): Promise<Collected> {
 
 class Collection {
   readonly #options: CollectOptions;
-  readonly #transfer: Transfer | undefined;
   readonly #began: number;
   readonly #warnings: string[] = [];
   #rescued = false;
@@ -76,12 +69,8 @@ class Collection {
   #receivedAt: number;
 
   constructor(options: CollectOptions) {
-    const { api, access, assembler, onProgress, view } = options;
     this.#options = options;
-    this.#began = this.#receivedAt = api.clock.now();
-    const onChange = (): void => view.wake();
-    this.#transfer =
-      access === undefined ? undefined : new Transfer({ clock: api.clock, access, assembler, onProgress, onChange });
+    this.#began = this.#receivedAt = options.api.clock.now();
   }
 
   async run(): Promise<Collected> {
@@ -89,9 +78,6 @@ class Collection {
     for (;;) {
       const next = await until(view, api.clock, signal, () => this.#next());
       switch (next) {
-        case 'fetch':
-          this.#transfer?.begin(this.#byExec());
-          break;
         case 'rescue':
           this.#rescued = true;
           await this.#rescue();
@@ -101,20 +87,19 @@ class Collection {
           streams.outputs.finish();
           break;
         default:
-          await this.#transfer?.stop();
+          await streams.stop();
           return this.#collected(next === undefined);
       }
     }
   }
 
-  #next(): 'fetch' | 'rescue' | 'read-once-more' | 'done' | undefined {
+  #next(): 'rescue' | 'read-once-more' | 'done' | undefined {
     const { api, view, streams, assembler } = this.#options;
     const now = api.clock.now();
     if (assembler.receivedBytes !== this.#received) {
       this.#received = assembler.receivedBytes;
       this.#receivedAt = now;
     }
-    if (this.#transfer?.state === 'idle' && this.#sidecarRuns() && this.#lacksByExec()) return 'fetch';
     if (this.#outputsOver()) {
       this.#outputsAt ??= now;
       const silent = now - Math.max(this.#outputsAt, streams.log.takenAt);
@@ -122,16 +107,22 @@ class Collection {
     }
     if (!this.#rescued && !assembler.mainEnded && this.#isUnsignalled(now)) return 'rescue';
     const due = Math.max(this.#options.heldUntil, this.#receivedAt) + MARGIN_MS;
+    if (this.#isFruitless()) return 'done';
     if (now < due) return undefined;
     if (this.#lastReadingAt === undefined) return 'read-once-more';
     return now - this.#lastReadingAt >= MARGIN_MS ? 'done' : undefined;
+  }
+
+  /** The log of a sidecar that has ended is read again and again, and brings only what is there. */
+  #isFruitless(): boolean {
+    return !this.#sidecarRuns() && this.#options.streams.heardAt - this.#receivedAt >= FRUITLESS_MS;
   }
 
   /** Nothing more will come, or is wanted. */
   #outputsOver(): boolean {
     const { streams, assembler, view } = this.#options;
     if (assembler.complete || assembler.shortage !== undefined) return true;
-    const state = this.#transfer?.state;
+    const { state } = streams.transfer;
     if (state === 'open') return false;
     if (streams.outputs.isDone) return true;
     // A sidecar that never ran has no log to wait for, nor has a pod that is gone.
@@ -142,17 +133,6 @@ class Collection {
   #sidecarRuns(): boolean {
     const { pod, podGone } = this.#options.view;
     return pod !== undefined && !podGone && isRunning(sidecarStatus(pod));
-  }
-
-  #lacksByExec(): boolean {
-    const indices = this.#byExec();
-    return indices.length > 0 && !this.#options.assembler.whole(indices);
-  }
-
-  #byExec(): readonly number[] {
-    const { assembler, way } = this.#options;
-    const { manifest, shortage } = assembler;
-    return manifest === undefined || shortage !== undefined ? [] : deliveryOf(manifest, way).byExec;
   }
 
   /** What the sidecar sends by its log when it has not heard of an exec for long enough: as in `sidecar.sh`, what fits. */
@@ -175,11 +155,13 @@ class Collection {
   }
 
   async #rescue(): Promise<void> {
-    const { api, view, access } = this.#options;
+    const { api, view, way } = this.#options;
     const { pod } = view;
     if (pod === undefined || isTerminating(pod)) return;
-    if (access !== undefined) {
-      const told = withinCleanUp(api.clock, (signal) => access.terminate(signal));
+    if (way.via === 'exec') {
+      const { namespace = '', name = '' } = pod.metadata ?? {};
+      const source = { namespace, pod: name, container: OUTPUTS_CONTAINER };
+      const told = withinCleanUp(api.clock, (signal) => signalSidecar(api, source, signal));
       if (
         await told.then(
           () => true,
@@ -200,20 +182,14 @@ class Collection {
     const { manifest, complete, shortage } = assembler;
     const delivery = manifest === undefined ? undefined : deliveryOf(manifest, way);
     const isHeld = delivery !== undefined && holds(delivery);
-    const failure = streams.failure ?? this.#transfer?.failure;
-    const isDisk = streams.outputs.failure !== undefined || this.#transfer?.failure !== undefined;
-    const base = {
-      cut: isCut && !complete,
-      isHeld: complete && (delivery?.byExec.length ?? 0) > 0,
-      warnings: this.#warnings,
-      ...(failure === undefined ? {} : { failure }),
-    };
+    const isDisk = streams.outputs.failure !== undefined || streams.transfer.failure !== undefined;
+    const base = { cut: isCut && !complete, warnings: this.#warnings };
     if (complete) return base;
     const reason = outputsReason({
       view,
       assembler,
       heldUntil,
-      transfer: this.#transfer?.reason,
+      transfer: streams.transfer.reason,
       log: streams.outputs.value,
       isCut,
     });

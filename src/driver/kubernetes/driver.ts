@@ -14,6 +14,7 @@ import type {
 } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import { absentResult } from './absent-run.js';
+import { freeBytesOf, type FreeBytes } from './assembler.js';
 import { attemptRun } from './attempt.js';
 import { checkOperation } from './check.js';
 import { removeJob } from './clean-up.js';
@@ -31,7 +32,7 @@ import { goesOnResult, notRunResult, stopError, stopReasonOf } from './result.js
 import { readInputs } from './run-inputs.js';
 import { findRun, goneError, placeOf, readJob } from './run-objects.js';
 import { sightOf } from './run-sight.js';
-import { takeUp } from './take-up.js';
+import { takeUp, type TakeUpOptions } from './take-up.js';
 import { kubernetesTarget } from './target.js';
 import { expectedWay } from './way.js';
 
@@ -40,6 +41,8 @@ export interface KubernetesDriverOptions {
   /** Called once, when the cluster is first needed. */
   readonly connect: (signal: AbortSignal) => Promise<Connection>;
   readonly clock: Clock;
+  /** Absent: asks the file system. */
+  readonly freeBytes?: FreeBytes;
   /** Further annotations of Job and pod. */
   readonly annotationsOf?: (operation: Operation) => Readonly<Record<string, string>>;
 }
@@ -88,7 +91,6 @@ export class KubernetesDriver implements Driver {
    * Job in that shape follows.
    */
   async run(operation: Operation, io: DriverIo): Promise<OperationResult> {
-    const { settings } = this.#options;
     const teller = new ProgressTeller(io.onProgress);
     const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
     const state = new KeptState({}, io.onState);
@@ -99,8 +101,7 @@ export class KubernetesDriver implements Driver {
       const { restricted } = cluster.place;
       const attempt = (attempt: Attempt): Promise<OperationResult | 'restricted'> => {
         const planOf = (way: Way): RunPlan => this.#plan(operation, attempt, way);
-        const held = this.#held;
-        return attemptRun({ operation, settings, cluster, io: told, teller, state, attempt, planOf, held });
+        return attemptRun({ ...this.#shared(), operation, cluster, io: told, teller, state, attempt, planOf });
       };
       const first = await attempt({ number: 1, restricted });
       if (first !== 'restricted') return first;
@@ -120,7 +121,7 @@ export class KubernetesDriver implements Driver {
 
   /** The same from where the process that began the run left off. */
   async resume(run: BegunRun, io: DriverIo): Promise<OperationResult> {
-    const { settings, clock } = this.#options;
+    const { clock } = this.#options;
     const { namespace } = run.state;
     // Not even the intent to make a Job was saved.
     if (namespace === undefined) return absentResult(run, clock.now());
@@ -131,8 +132,7 @@ export class KubernetesDriver implements Driver {
     try {
       teller.tell({ phase: 'preparing' });
       const { api } = await this.#open(signal);
-      const held = this.#held;
-      return await takeUp({ run, settings, api, namespace, io: told, teller, state, held, signal });
+      return await takeUp({ ...this.#shared(), run, api, namespace, io: told, teller, state, signal });
     } catch (error) {
       if (isAbort(error) && signal.aborted) return goesOnResult({ started: false }, []);
       throw error;
@@ -181,6 +181,11 @@ export class KubernetesDriver implements Driver {
   async close(): Promise<void> {
     await this.#held.allSettled();
     this.#connection?.close();
+  }
+
+  #shared(): Pick<TakeUpOptions, 'settings' | 'held' | 'freeBytes'> {
+    const { settings, freeBytes = freeBytesOf } = this.#options;
+    return { settings, held: this.#held, freeBytes };
   }
 
   #plan(operation: Operation, attempt: Attempt, way: Way): RunPlan {

@@ -12,7 +12,6 @@ import type { HeldSidecars } from './held-sidecars.js';
 import type { JobFacts } from './job-facts.js';
 import type { KeptState } from './kept-state.js';
 import type { LogSource } from './log-reader.js';
-import { OUTPUTS_CONTAINER } from './names.js';
 import type { Observer } from './observer.js';
 import type { PodOutcome } from './pod-verdict.js';
 import { collecting, progressOf } from './progress.js';
@@ -21,7 +20,6 @@ import { buildResult, endReasonOf, goesOnResult } from './result.js';
 import { RunEnding } from './run-ending.js';
 import { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
-import { accessByExec, type SidecarAccess } from './sidecar-access.js';
 
 /** A run as it is told: of one that was taken up its input files are not known. */
 export type ToldRun = Pick<Operation, 'runId' | 'installation' | 'action' | 'outputs' | 'files'>;
@@ -80,9 +78,12 @@ export class JobRun {
   }
 
   async #attended(): Promise<OperationResult | 'restricted'> {
-    const { api, job, view, io, assembler, operation } = this.#options;
+    const { api, job, view, io, assembler, operation, held } = this.#options;
+    const { way } = this.#options.facts;
     const onProgress = (): void => this.#tell();
-    const streams = (this.#streams = new RunStreams({ api, view, assembler, onLog: io.onLog, onProgress }));
+    const onComplete = (source: LogSource): void => held.letGo(operation.runId, api, source);
+    const parts = { api, view, assembler, way, onLog: io.onLog, onProgress, onComplete };
+    const streams = (this.#streams = new RunStreams(parts));
     await this.#ending.podSeen();
     const end = await this.#ending.wait();
     if (end.kind === 'left') return this.#goesOn();
@@ -93,12 +94,10 @@ export class JobRun {
     const outcome = isStopped ? told : await withDeletionCause(api, job, view, told);
     const collected = await this.#collect(streams, ending, outcome, stopped);
     await streams.stop();
-    const source = this.#sidecar();
-    if (collected.isHeld && source !== undefined) this.#options.held.letGo(operation.runId, api, source);
     if (collected.cut && endReasonOf(io.signal) === undefined) return this.#goesOn();
     const assembly = await this.#assembly();
     io.onProgress({ phase: 'cleaning-up' });
-    this.#rethrow(collected.failure ?? streams.failure);
+    this.#rethrow(streams.failure);
     return this.#result(ending, outcome, stopped, collected, assembly);
   }
 
@@ -109,8 +108,7 @@ export class JobRun {
     stopped: EndReason | undefined,
   ): Promise<Collected> {
     const { api, view, facts, io, assembler } = this.#options;
-    const access = this.#access();
-    if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, isHeld: false, warnings: [] };
+    if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, warnings: [] };
     const now = api.clock.now();
     // Of a pod that is lost little is to be expected.
     this.#heldUntil = outcome.status === 'unknown' ? now : heldUntil(view.pod, facts.holdTimeMs, now);
@@ -121,9 +119,7 @@ export class JobRun {
       streams,
       assembler,
       way: facts.way,
-      ...(access === undefined ? {} : { access }),
       heldUntil: this.#heldUntil,
-      onProgress: () => this.#tell(),
       // A run that was stopped has its grace period to bring what it can.
       signal: stopped === undefined ? io.signal : never,
     });
@@ -136,7 +132,7 @@ export class JobRun {
     collected: Collected,
     assembly: Assembly | undefined,
   ): OperationResult {
-    const { view, operation, settings, io, facts, job, isRestricted } = this.#options;
+    const { view, operation, settings, io, facts, job, isRestricted, assembler } = this.#options;
     const { cut, outstanding, outputsReason, warnings } = collected;
     // What may still be wanted stays: a run that goes on without us, and outputs that can be fetched.
     const isWanted = ending.kind === 'lost' || (stopped === undefined && outstanding !== undefined);
@@ -155,7 +151,7 @@ export class JobRun {
       podPatch: settings.podPatch,
       suggestions: [
         ...asWhom(outcome, facts, isRestricted),
-        ...(isWanted ? [`take it up with: cnab resume ${operation.installation}`] : []),
+        ...(isWanted ? [advice(operation.installation, assembler.shortage !== undefined)] : []),
         ...(keep
           ? [
               `job ${name} is left in namespace ${namespace}; look at it with: kubectl describe job ${name} -n ${namespace}`,
@@ -164,19 +160,6 @@ export class JobRun {
       ],
       keep,
     });
-  }
-
-  #access(): SidecarAccess | undefined {
-    const source = this.#sidecar();
-    const { api, facts, assembler } = this.#options;
-    const mayExec = source !== undefined && facts.way.via === 'exec';
-    return mayExec ? accessByExec(api, source, assembler) : undefined;
-  }
-
-  #sidecar(): LogSource | undefined {
-    const { namespace, name } = this.#options.view.pod?.metadata ?? {};
-    if (namespace === undefined || name === undefined) return undefined;
-    return { namespace, pod: name, container: OUTPUTS_CONTAINER };
   }
 
   #goesOn(): OperationResult {
@@ -210,6 +193,10 @@ export class JobRun {
     const until = this.#heldUntil;
     io.onProgress(until !== undefined && isOut ? collecting(assembler, outputs, facts.way, until) : progressOf(view));
   }
+}
+
+function advice(installation: string, isShort: boolean): string {
+  return `${isShort ? 'make room on that disk, then' : 'take it up with'}: cnab resume ${installation}`;
 }
 
 function otherPods({ otherPods: names }: RunView): string[] {

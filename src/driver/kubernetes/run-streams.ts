@@ -1,28 +1,39 @@
 import type { Assembler } from '../../frame/assemble.js';
+import type { Way } from '../../frame/delivery.js';
 import type { KubernetesApi } from './api.js';
 import { BundleLogStream } from './bundle-log-stream.js';
 import { ContainerStream } from './container-stream.js';
+import { fetchFrom, type FetchOutputs } from './fetch-outputs.js';
+import type { LogSource } from './log-request.js';
 import { OUTPUTS_CONTAINER } from './names.js';
 import { readOutputs } from './outputs-reader.js';
 import { invocationStatus, isRunning, sidecarStatus } from './pod-status.js';
 import type { RunView } from './run-view.js';
+import { Transfer } from './transfer.js';
 
 export interface RunStreamsOptions {
   readonly api: KubernetesApi;
   readonly view: RunView;
   readonly assembler: Assembler;
+  readonly way: Way;
   readonly onLog: (chunk: Uint8Array) => void | Promise<void>;
   readonly onProgress: () => void;
+  /** See `TransferOptions`. */
+  readonly onComplete: (source: LogSource) => void;
 }
 
-/** The two logs of a run: the bundle's own, and the sidecar's with the outputs. */
+/** All that comes from the pod of a run: the bundle's own log, the sidecar's with the outputs, and what goes by exec. */
 export class RunStreams {
   #heardAt = 0;
   readonly log: BundleLogStream;
   /** Its value: why the outputs are not complete; undefined when they are. */
   readonly outputs: ContainerStream<string | undefined>;
+  readonly transfer: Transfer;
 
-  constructor({ api, view, assembler, onLog, onProgress }: RunStreamsOptions) {
+  constructor({ onLog, ...options }: RunStreamsOptions) {
+    const { api, view, assembler, onProgress } = options;
+    const from = (source: LogSource): FetchOutputs => fetchFrom(api, source, assembler);
+    this.transfer = new Transfer({ ...options, clock: api.clock, from });
     this.log = new BundleLogStream({ api, view, onLog });
     this.outputs = new ContainerStream({
       view,
@@ -39,6 +50,7 @@ export class RunStreams {
           ...signals,
           onProgress: () => {
             this.#heardAt = api.clock.now();
+            this.transfer.look();
             onProgress();
           },
           // The bundle may rightly say nothing for hours, so only the sidecar's heartbeats tell that a way is dead.
@@ -54,11 +66,11 @@ export class RunStreams {
 
   /** What a collaborator threw (a disk that is full, a bug); undefined when all goes well. */
   get failure(): { readonly thrown: unknown } | undefined {
-    return this.outputs.failure ?? this.log.failure;
+    return this.outputs.failure ?? this.transfer.failure ?? this.log.failure;
   }
 
-  /** Ends both readings. Idempotent. */
+  /** Ends all of it. Idempotent. */
   async stop(): Promise<void> {
-    await Promise.all([this.log.stop(), this.outputs.stop()]);
+    await Promise.all([this.log.stop(), this.outputs.stop(), this.transfer.stop()]);
   }
 }

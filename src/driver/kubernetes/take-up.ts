@@ -2,7 +2,7 @@ import type { BegunRun, DriverIo, OperationResult } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import { absentResult } from './absent-run.js';
 import type { KubernetesApi } from './api.js';
-import { openAssembler } from './assembler.js';
+import { openAssembler, type FreeBytes } from './assembler.js';
 import type { HeldSidecars } from './held-sidecars.js';
 import { checkWanted, factsOf } from './job-facts.js';
 import { JobRun } from './job-run.js';
@@ -23,6 +23,7 @@ export interface TakeUpOptions {
   readonly teller: ProgressTeller;
   readonly state: KeptState;
   readonly held: HeldSidecars;
+  readonly freeBytes: FreeBytes;
   /** Aborted by somebody who leaves: a stop needs the cluster. */
   readonly signal: AbortSignal;
 }
@@ -32,7 +33,7 @@ export interface TakeUpOptions {
  * Rejects with CnabError where the run cannot be looked at, and then nothing has changed.
  */
 export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
-  const { run, settings, api, namespace, io, teller, state, held, signal } = options;
+  const { run, settings, api, namespace, io, teller, state, held, freeBytes, signal } = options;
   const found = await findBegun(options);
   if (found === undefined) return absentResult(run, api.clock.now());
   const { view, job } = found;
@@ -40,7 +41,7 @@ export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
   const facts = factsOf(found.spec, job.name);
   checkWanted(facts, outputs, job.name);
   await state.add({ namespace, job: job.name, jobUid: job.uid });
-  const assembler = await openAssembler(run, facts, io.staging);
+  const assembler = await openAssembler(run, facts, io.staging, freeBytes);
   const observer = new Observer({ api, namespace, runId, job: job.name, view, onTrouble: teller.trouble });
   try {
     await observer.start(signal);

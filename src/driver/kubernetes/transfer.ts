@@ -1,31 +1,46 @@
 import type { Assembler } from '../../frame/assemble.js';
+import { deliveryOf, type Way } from '../../frame/delivery.js';
 import type { Clock } from '../clock.js';
+import type { FetchOutputs } from './fetch-outputs.js';
 import { isAbort } from './kubernetes-error.js';
-import type { SidecarAccess } from './sidecar-access.js';
+import type { LogSource } from './log-request.js';
+import { OUTPUTS_CONTAINER } from './names.js';
+import { isRunning, sidecarStatus } from './pod-status.js';
+import type { RunView } from './run-view.js';
 
 export interface TransferOptions {
   readonly clock: Clock;
-  readonly access: SidecarAccess;
+  readonly view: RunView;
   readonly assembler: Assembler;
+  readonly way: Way;
+  readonly from: (source: LogSource) => FetchOutputs;
   readonly onProgress: () => void;
-  readonly onChange: () => void;
+  /** Everything is proven and on disk, and the sidecar would go on holding it. Once. */
+  readonly onComplete: (source: LogSource) => void;
 }
 
 /** Each waits a minute for contact by itself. */
 const MOST_GOES = 5;
 const PAUSE_MS = 5000;
 
-/** What does not come by the log, fetched by exec beside it. Never rejects; what a collaborator threw is kept for `failure`. */
+/**
+ * What does not come by the log, fetched by exec beside it from the moment on at which the manifest tells of it. That is
+ * before the verdict where the pod is being deleted: its status tells nothing then until the sidecar has ended too.
+ * Never rejects; what a collaborator threw is kept for `failure`.
+ */
 export class Transfer {
   readonly #options: TransferOptions;
   readonly #stop = new AbortController();
+  readonly #forget: () => void;
   #state: 'idle' | 'open' | 'done' | 'given-up' = 'idle';
+  #told = false;
   #reason: string | undefined;
   #failure: { readonly thrown: unknown } | undefined;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: TransferOptions) {
     this.#options = options;
+    this.#forget = options.view.onChange(() => this.look());
   }
 
   get state(): 'idle' | 'open' | 'done' | 'given-up' {
@@ -41,26 +56,51 @@ export class Transfer {
     return this.#failure;
   }
 
-  begin(indices: readonly number[]): void {
-    this.#state = 'open';
-    this.#running = this.#run(indices)
-      .catch((thrown: unknown) => {
-        if (!isAbort(thrown)) this.#failure = { thrown };
-        this.#state = 'given-up';
-      })
-      .then(() => this.#options.onChange());
+  /** Something may have changed that the view does not tell of: more of the log has come. */
+  look(): void {
+    const { assembler, way, from, onComplete } = this.#options;
+    const { manifest } = assembler;
+    if (manifest === undefined || way.via === 'log' || this.#stop.signal.aborted) return;
+    const { byExec } = deliveryOf(manifest, way);
+    const source = byExec.length === 0 ? undefined : this.#sidecar();
+    if (source === undefined) return;
+    if (assembler.complete) {
+      if (!this.#told) onComplete(source);
+      this.#told = true;
+    } else if (this.#state === 'idle' && assembler.shortage === undefined && !assembler.whole(byExec)) {
+      this.#begin(from(source), byExec);
+    }
   }
 
   async stop(): Promise<void> {
+    this.#forget();
     this.#stop.abort();
     await this.#running;
   }
 
-  async #run(indices: readonly number[]): Promise<void> {
-    const { access, assembler, clock, onProgress } = this.#options;
+  /** Undefined while there is none that could answer. */
+  #sidecar(): LogSource | undefined {
+    const { pod, podGone } = this.#options.view;
+    const { namespace, name } = pod?.metadata ?? {};
+    if (pod === undefined || podGone || namespace === undefined || name === undefined) return undefined;
+    return isRunning(sidecarStatus(pod)) ? { namespace, pod: name, container: OUTPUTS_CONTAINER } : undefined;
+  }
+
+  #begin(fetch: FetchOutputs, indices: readonly number[]): void {
+    this.#state = 'open';
+    this.#running = this.#run(fetch, indices)
+      .catch((thrown: unknown) => {
+        if (!isAbort(thrown)) this.#failure = { thrown };
+        this.#state = 'given-up';
+      })
+      .then(() => this.#options.view.wake());
+  }
+
+  async #run(fetch: FetchOutputs, indices: readonly number[]): Promise<void> {
+    const { assembler, clock, onProgress } = this.#options;
     const { signal } = this.#stop;
     for (let goes = 1; ; goes += 1) {
-      const end = await access.fetch(indices, signal, onProgress);
+      const end = await fetch(indices, signal, onProgress);
       if (end.kind === 'complete' || assembler.whole(indices)) break;
       this.#reason = end.reason;
       if (!end.mayHeal || goes >= MOST_GOES) {

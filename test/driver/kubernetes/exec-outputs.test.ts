@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import type { ContainerScript, ApiServerFaults } from '../../helpers/api-server.js';
+import { withProcesses, type ProcessParts } from '../../helpers/begun-run.js';
+import { digests, MiB, setSidecar, textOf, wanted } from '../../scenarios/stage.js';
+
+const [LARGE] = wanted('large');
+const SECRET = { name: 'secret', path: '/cnab/app/outputs/secret', sensitive: true };
+const files = { large: textOf('large', 6 * MiB), secret: 'the secret of this bundle', small: 'small' };
+const EXECS = { resource: 'pods/exec' } as const;
+
+const writesAll: ContainerScript = ({ write }) => {
+  for (const [name, text] of Object.entries(files)) write(`/cnab/app/outputs/${name}`, text);
+  return 0;
+};
+
+const parts = (outputs: readonly (typeof SECRET | undefined)[], faults?: ProcessParts['faults']): ProcessParts => ({
+  invocation: writesAll,
+  operation: { outputs: [...outputs, ...wanted('small')].filter((output) => output !== undefined) },
+  ...(faults === undefined ? {} : { faults }),
+});
+
+const pick = (...names: readonly (keyof typeof files)[]): Record<string, string> =>
+  digests(Object.fromEntries(names.map((name) => [name, files[name]])));
+
+/** Execs are refused although a review of one's rights says otherwise. */
+const refused = (faults: ApiServerFaults): void => {
+  faults.fail(EXECS, 403, { message: 'no exec today' });
+  setSidecar(faults, { CNAB_PATIENCE: '2' });
+};
+
+describe('outputs by exec', () => {
+  it('a sensitive one comes so, and no byte of it is in a log', () =>
+    withProcesses(parts([SECRET]), async ({ run, server, withDriver, state }) => {
+      const { result, outputs, progress } = await run();
+      assert.deepEqual(
+        [result.status, result.error, digests(outputs)],
+        ['succeeded', undefined, pick('secret', 'small')],
+      );
+      const { sent } = server.faults;
+      assert.ok(sent.includes('CNABO1') && !sent.includes(files.secret));
+      assert.ok(!sent.includes(Buffer.from(files.secret).toString('base64')));
+      assert.ok(progress.some(({ heldUntil = 0 }) => heldUntil > Date.now()));
+      // Before its Job goes the sidecar is told that it may end: afterwards nothing shortens its hold time.
+      assert.deepEqual(await withDriver((driver) => driver.release({ runId: 'x', state: state() })), []);
+    }));
+
+  it('the sidecar ends as soon as all is there, though it could hold for long', () =>
+    withProcesses(parts([LARGE]), async ({ run, server }) => {
+      const { result, outputs } = await run();
+      assert.deepEqual([result.status, digests(outputs)], ['succeeded', pick('large', 'small')]);
+      const sidecar = () => server.cluster.store.list('pods')[0]?.status.initContainerStatuses?.[0]?.state;
+      while (sidecar()?.terminated === undefined) await new Promise((go) => setTimeout(go, 20));
+      assert.equal(sidecar()?.terminated?.exitCode, 0);
+    }));
+
+  it('where exec is refused in the end, what may be in the log comes by it; the sensitive one is not sent, and is told', () =>
+    withProcesses(parts([SECRET, LARGE], refused), async ({ run, server }) => {
+      const { result, outputs } = await run();
+      assert.deepEqual(digests(outputs), pick('large', 'small'));
+      assert.deepEqual([result.exitCode, result.error?.code, result.keep], [0, 'outputs-incomplete', true]);
+      assert.match(result.error?.message ?? '', /1 of its 3 outputs did not arrive: .*no exec today/);
+      assert.match(result.error?.suggestions.join() ?? '', /cnab resume app/);
+      const { until = 0 } = result.outstanding ?? {};
+      assert.ok(until > Date.now() && until < Date.now() + 11 * 60_000 * 6);
+      assert.ok(!server.faults.sent.includes(Buffer.from(files.secret).toString('base64')));
+    }));
+
+  it('what was outstanding is fetched by a later process, which ends the run', () =>
+    withProcesses(
+      parts([SECRET], (faults) => faults.fail({ ...EXECS, times: 1 }, 403, { message: 'not yet' })),
+      async ({ run, resume, server }) => {
+        const first = await run();
+        assert.deepEqual([first.result.error?.code, digests(first.outputs)], ['outputs-incomplete', pick('small')]);
+        const second = await resume();
+        assert.deepEqual(
+          [second.result.status, second.result.error, second.result.keep],
+          ['succeeded', undefined, undefined],
+        );
+        assert.deepEqual(digests(second.outputs), pick('secret', 'small'));
+        const posts = server.faults.requests.filter(({ verb, resource }) => verb === 'create' && resource === 'jobs');
+        assert.equal(posts.length, 1);
+      },
+    ));
+
+  for (const [reason, code] of [
+    [{ kind: 'signal', signal: 'SIGTERM' }, 'interrupted'],
+    [{ kind: 'timeout' }, 'timed-out'],
+  ] as const) {
+    it(`${reason.kind} after the verdict ends the transfer only: the verdict stands, and the rest can be fetched`, () =>
+      withProcesses(
+        parts([LARGE], (faults) => faults.exec({ ...EXECS, times: 1 }, { afterBytes: 2.5 * MiB, then: 'stall' })),
+        async ({ run, resume, server }) => {
+          const stop = new AbortController();
+          const first = await run({
+            signal: stop.signal,
+            onProgress: ({ receivedBytes = 0 }) => void (receivedBytes >= 2 * MiB && stop.abort(reason)),
+          });
+          const { result } = first;
+          assert.deepEqual(
+            [result.status, result.exitCode, result.error?.code, result.keep],
+            ['succeeded', 0, code, true],
+          );
+          assert.ok((result.outstanding?.until ?? 0) > Date.now());
+          const asked = server.faults.requests.length;
+          const second = await resume();
+          assert.deepEqual(digests(second.outputs), pick('large', 'small'));
+          const execs = server.faults.requests.slice(asked).filter(({ subresource }) => subresource === 'exec');
+          assert.match(execs[0]?.query.getAll('command').slice(4).join(' ') ?? '', /^range 0 2097152 4194304$/);
+        },
+      ));
+  }
+
+  it('a process that leaves in the transfer, or is killed, loses nothing of what has come', () =>
+    withProcesses(
+      parts([LARGE], (faults) => faults.exec({ ...EXECS, times: 1 }, { afterBytes: 2.5 * MiB, then: 'stall' })),
+      async ({ run, resume }) => {
+        const leave = new AbortController();
+        const first = await run({
+          signal: leave.signal,
+          onProgress: ({ receivedBytes = 0 }) => void (receivedBytes >= 2 * MiB && leave.abort({ kind: 'leave' })),
+        });
+        assert.deepEqual([first.result.status, first.result.keep], ['running', true]);
+        const second = await resume();
+        assert.deepEqual([second.result.status, digests(second.outputs)], ['succeeded', pick('large', 'small')]);
+      },
+    ));
+
+  it('connections that break again and again cost no byte', () =>
+    withProcesses(
+      parts([LARGE], (faults) => {
+        for (const skip of [0, 1, 2, 3])
+          faults.exec({ ...EXECS, skip, times: 1 }, { afterBytes: 1.2 * MiB, then: 'reset' });
+      }),
+      async ({ run }) => {
+        const { result, outputs } = await run();
+        assert.deepEqual([result.status, digests(outputs)], ['succeeded', pick('large', 'small')]);
+      },
+    ));
+
+  it('a run that is stopped has its grace period to bring what is sensitive', () => {
+    const invocation: ContainerScript = async (bundle) => {
+      await bundle.log('up');
+      await bundle.terminated;
+      await writesAll(bundle);
+      return 9;
+    };
+    return withProcesses({ ...parts([SECRET]), invocation }, async ({ run }) => {
+      const stop = new AbortController();
+      const onLog = (): void => stop.abort({ kind: 'signal', signal: 'SIGINT' });
+      const { result, outputs } = await run({ signal: stop.signal, onLog });
+      assert.deepEqual([result.status, result.exitCode, result.keep], ['canceled', 9, undefined]);
+      assert.deepEqual(digests(outputs), pick('secret', 'small'));
+    });
+  });
+
+  it('an injected container that goes on costs no deletion: the sidecar is signalled', () =>
+    withProcesses(
+      parts([SECRET], (faults) =>
+        faults.injectContainer({ name: 'proxy', image: 'example/proxy:1', command: ['sleep', '600'] }),
+      ),
+      async ({ run, server }) => {
+        const { result, outputs } = await run();
+        assert.deepEqual([result.status, digests(outputs)], ['succeeded', pick('secret', 'small')]);
+        assert.ok(!server.faults.requests.some(({ verb }) => verb === 'delete'));
+      },
+    ));
+});
+
+describe('a disk without room for the outputs', () => {
+  it('is told before anything is stored, with sizes and what to do, and the outputs stay where they are', async () => {
+    let free = MiB;
+    const freeBytes = (): Promise<number> => Promise.resolve(free);
+    await withProcesses({ ...parts([LARGE]), freeBytes }, async ({ run, resume }) => {
+      const { result, outputs } = await run();
+      assert.deepEqual([result.status, result.exitCode, result.error?.code], ['succeeded', 0, 'outputs-incomplete']);
+      assert.match(
+        result.error?.message ?? '',
+        /2 of its 2 outputs did not arrive: they need 6 MiB.* and 1 MiB are free/,
+      );
+      assert.match(result.error?.details.join() ?? '', /output "large" .* 6 MiB/);
+      assert.match(result.error?.suggestions.join() ?? '', /make room.*cnab resume app/s);
+      assert.deepEqual([outputs, result.keep, (result.outstanding?.until ?? 0) > Date.now()], [{}, true, true]);
+      free = 100 * MiB;
+      const second = await resume();
+      assert.deepEqual([second.result.status, digests(second.outputs)], ['succeeded', pick('large', 'small')]);
+    });
+  });
+});
+
+describe('outputs by the log alone', () => {
+  const byLog = { outputsVia: 'log' } as const;
+
+  it('above what one pass carries are there with the first pass, where nothing is lost', () =>
+    withProcesses({ ...parts([LARGE]), settings: byLog }, async ({ run, server }) => {
+      const { result, outputs, progress } = await run();
+      assert.deepEqual([result.status, digests(outputs)], ['succeeded', pick('large', 'small')]);
+      assert.ok(progress.some(({ heldUntil, output }) => heldUntil !== undefined && output === 'large'));
+      assert.ok(!server.faults.requests.some(({ subresource }) => subresource === 'exec'));
+    }));
+
+  it('are read on when a login ran out in the middle and was renewed', () =>
+    withProcesses(
+      {
+        ...parts([LARGE], (faults) => {
+          const log = { resource: 'pods/log', container: 'outputs' } as const;
+          faults.body({ ...log, times: 1 }, { afterBytes: 3 * MiB, then: 'reset' });
+          // An attempt with fresh credentials follows each at once.
+          faults.fail({ ...log, skip: 1, times: 6 }, 401);
+        }),
+        settings: byLog,
+      },
+      async ({ run }) => {
+        const { result, outputs } = await run();
+        assert.deepEqual([result.status, digests(outputs)], ['succeeded', pick('large', 'small')]);
+      },
+    ));
+});
