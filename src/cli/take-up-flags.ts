@@ -13,8 +13,6 @@ export const takeUpFlags = {
   ...begunFlags,
   ...outputFlags,
   'keep-job': actionFlags['keep-job'],
-  'max-output-size': actionFlags['max-output-size'],
-  'max-outputs-total': actionFlags['max-outputs-total'],
   'outputs-dir': actionFlags['outputs-dir'],
   'include-sensitive': actionFlags['include-sensitive'],
 };
