@@ -152,7 +152,8 @@ export function execContractCases(title: string, open: () => ContractCluster): v
     it('lets the process go on when its client goes, and does not read from it any more', async () => {
       const file = '"$CNAB_ROOT/cnab/app/outputs/after"';
       const quiet = `echo x; sleep 1; echo quiet >> ${file}`;
-      const loud = `echo x; head -c 500000 /dev/zero; echo loud >> ${file}`;
+      // More than the buffers on the way hold, also where a busy kubelet learns late that nobody listens.
+      const loud = `echo x; head -c 100000000 /dev/zero; echo loud >> ${file}`;
       for (const script of [quiet, loud]) {
         await one.exec('outputs', sh(script), { onStdout: (_, socket) => socket.terminate() });
       }
