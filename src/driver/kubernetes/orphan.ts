@@ -2,7 +2,7 @@ import type { KubernetesApi } from './api.js';
 import { isForbidden, isNotFound } from './kubernetes-error.js';
 import { hasStarted, invocationStatus } from './pod-status.js';
 import { resource } from './resources.js';
-import { secretsOf } from './run-inputs.js';
+import { ownSecretsOf } from './run-inputs.js';
 import type { FoundObjects } from './run-objects.js';
 
 /** Whoever makes them is not done yet, if he lives. */
@@ -27,7 +27,7 @@ export async function neverStarts(
 
 async function hasSecrets(api: KubernetesApi, { job, spec }: FoundObjects, signal: AbortSignal): Promise<boolean> {
   const { namespace } = job;
-  for (const name of secretsOf(spec)) {
+  for (const name of ownSecretsOf(spec, job.name)) {
     try {
       await api.get(resource.secret(namespace, name), {
         doing: `read secret ${name} in namespace ${namespace}`,

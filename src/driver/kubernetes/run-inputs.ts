@@ -35,9 +35,9 @@ async function readEntries(
   signal: AbortSignal,
 ): Promise<Entries> {
   const entries = new Map<string, Uint8Array>();
-  const named = secretsOf(spec);
+  const named = ownSecretsOf(spec, job.name);
   const isNeeded = (index: number): boolean =>
-    index === 0 || recordOf(entries) === undefined || named.has(secretName(job.name, index));
+    index === 0 || recordOf(entries) === undefined || named.includes(secretName(job.name, index));
   for (let index = 0; index < MOST_SECRETS; index += 1) {
     if (!isNeeded(index)) continue;
     for (const [key, bytes] of await readSecret(api, job, secretName(job.name, index), signal)) entries.set(key, bytes);
@@ -69,8 +69,13 @@ function gone(message: string): CnabError {
   return new CnabError('not-found', message);
 }
 
-/** Names of the Secrets that the pod itself uses. */
-export function secretsOf(spec: V1PodSpec | undefined): ReadonlySet<string> {
+/** Those of the Job's own Secrets that its pod uses; what a pod patch names is the affair of whoever wrote it. */
+export function ownSecretsOf(spec: V1PodSpec | undefined, job: string): readonly string[] {
+  const used = secretsOf(spec);
+  return Array.from({ length: MOST_SECRETS }, (_, index) => secretName(job, index)).filter((name) => used.has(name));
+}
+
+function secretsOf(spec: V1PodSpec | undefined): ReadonlySet<string> {
   const variables = spec?.containers.flatMap(({ env = [] }) =>
     env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
   );

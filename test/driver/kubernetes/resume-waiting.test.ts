@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { withProcesses, type ProcessParts, type Processes } from '../../helpers/begun-run.js';
+import { mustNotRun } from '../../helpers/kubernetes-run.js';
+
+/** A run that no node takes. */
+const waits = (parts: ProcessParts, act: (processes: Processes) => Promise<void>): Promise<void> =>
+  withProcesses(
+    { invocation: mustNotRun, faults: (faults) => faults.neverSchedule('0/1 nodes are available'), ...parts },
+    act,
+  );
+
+/** Somebody who waits for `ms` (real time). */
+async function waitsOn({ resume, server }: Processes, ms: number): Promise<void> {
+  const leave = new AbortController();
+  const timer = setTimeout(() => leave.abort({ kind: 'leave' }), ms);
+  const { result } = await resume({}, { signal: leave.signal });
+  clearTimeout(timer);
+  assert.deepEqual([result.status, result.keep, result.error], ['running', true, undefined]);
+  assert.ok(!server.faults.requests.some(({ verb }) => verb === 'delete'), 'nothing was deleted');
+}
+
+describe('a run that has not started', () => {
+  for (const optional of [true, false]) {
+    const what = optional ? 'need not be there' : 'is not there yet';
+    it(`is not given up for want of a Secret that ${what} and is none of its own`, () => {
+      const secretKeyRef = { name: 'not-there', key: 'k', optional };
+      const document = {
+        spec: { containers: [{ name: 'invocation', env: [{ name: 'X', valueFrom: { secretKeyRef } }] }] },
+      };
+      return waits({ settings: { podPatch: { file: 'patch.yaml', document } } }, async (processes) => {
+        await processes.run({ detach: true });
+        // By the clock of the run 30 s: one of its own is missed after 15.
+        await waitsOn(processes, 5000);
+      });
+    });
+  }
+});
