@@ -98,7 +98,7 @@ export interface RunLeft {
   readonly stagedBytes: number;
 }
 
-/** `runs/<run id>`: the state of a run in flight; gone when the run is settled. */
+/** `runs/<run id>`: the state of a run in flight; gone when the run is settled and nothing of it is outstanding. */
 export interface RunFolder {
   /** Folder for the driver's staged outputs. */
   readonly staging: string;

@@ -54,7 +54,7 @@ export interface Operation {
 export interface DriverIo {
   /** Aborted for an orderly stop; `signal.reason` is a `StopReason`. */
   readonly signal: AbortSignal;
-  /** Existing folder (0700) for the files of `OperationResult.outputs`; the caller removes it. */
+  /** Existing folder (0700) for the files of `OperationResult.outputs`; the caller removes it when nothing is outstanding. */
   readonly staging: string;
   /** The bundle's own log: raw bytes, in order, not cut at lines. Awaited, so a slow reader slows the stream. */
   readonly onLog: (chunk: Uint8Array) => void | Promise<void>;

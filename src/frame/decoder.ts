@@ -8,7 +8,7 @@ const TIMESTAMP_BYTES = 36;
 const MAX_HELD_BYTES = TIMESTAMP_BYTES + MAX_LINE_BYTES;
 
 /**
- * Bytes of a log stream in, frames out. Holds at most one unfinished line (12.5 KB); a longer line is noise
+ * Bytes of a log stream in, frames out. Holds at most one unfinished line (16.3 KB, its timestamp included); a longer line is noise
  * and is skipped without being stored. No input makes it throw.
  *
  * A line may be preceded by the log's own timestamp and a blank, as the log API's `timestamps=true` gives it

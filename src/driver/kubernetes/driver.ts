@@ -47,7 +47,7 @@ export interface KubernetesDriverOptions {
   readonly annotationsOf?: (operation: Operation) => Readonly<Record<string, string>>;
 }
 
-/** Runs an operation as one Kubernetes Job and brings its outputs back through the log of a sidecar. */
+/** Runs an operation as one Kubernetes Job and brings its outputs back from a sidecar, by its log or by exec. */
 export class KubernetesDriver implements Driver {
   readonly #options: KubernetesDriverOptions;
   #connection: Connection | undefined;
