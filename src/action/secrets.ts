@@ -7,6 +7,7 @@ import type { RunInputs, RunState } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
 import { asked } from './asked.js';
 import { textsOf } from './mask.js';
+import { traitsOf } from './permit.js';
 import type { ActionContext } from './request.js';
 
 /**
@@ -25,19 +26,26 @@ function needsCredentialSecrets({ bundle, action }: Claim): boolean {
   return credentialsFor(bundle, action).length > 0;
 }
 
-/** The credentials' values, read where the bundle has them put. */
+/**
+ * The credentials' values, read where the bundle has them put. Throws CnabError `not-found` where one that the run cannot
+ * have begun without is not there: what it was is then not known, and cannot be masked.
+ */
 function credentialSecrets({ bundle, action }: Claim, inputs: RunInputs): readonly Uint8Array[] {
-  return credentialsFor(bundle, action).flatMap(({ env, path }) => {
+  const { stateless } = traitsOf(bundle, action);
+  return credentialsFor(bundle, action).flatMap(([name, { env, path, required }]) => {
     const values = [
       env === undefined ? undefined : inputs.environment.get(env),
       path === undefined ? undefined : inputs.files.get(rootedPath(path)),
-    ];
-    return values.filter((value) => value !== undefined);
+    ].filter((value) => value !== undefined);
+    if (required === true && !stateless && values.length === 0) {
+      throw new CnabError('not-found', `credential "${name}" is not among what the run was given`);
+    }
+    return values;
   });
 }
 
 function credentialsFor(bundle: Bundle, action: string) {
-  return Object.values(bundle.credentials ?? {}).filter((credential) => appliesTo(credential, action));
+  return Object.entries(bundle.credentials ?? {}).filter(([, credential]) => appliesTo(credential, action));
 }
 
 /** What no log of a run may show, read back from its claim and from the run itself. */

@@ -107,6 +107,14 @@ describe('a run whose process was killed', () => {
     await stage.run('install', whole);
     await stage.kill('upgrade', (run) => run.log('one\n'));
     stage.log = '';
+    driver.resumes = async (run) => {
+      await whole(run);
+      return { status: 'running', keep: true };
+    };
+    driver.inputsOf = () =>
+      Promise.resolve({ record: Buffer.alloc(0), environment: new Map(), files: new Map([['/x', Buffer.from('y')]]) });
+    assert.match((await outcome()).warnings.join(), /credential "token" is not among what the run was given/);
+    driver.resumes = whole;
     driver.inputsOf = () => Promise.reject(new CnabError('unavailable', 'secrets may not be read'));
     const ended = await outcome();
     assert.equal(ended.logComplete, false);
