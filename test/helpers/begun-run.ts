@@ -4,7 +4,7 @@ import type { V1Job } from '@kubernetes/client-node';
 import type { BegunRun, DriverIo, OperationResult, Operation, Progress, RunState } from '../../src/driver/driver.js';
 import { planRun } from '../../src/driver/kubernetes/plan.js';
 import { buildSecret } from '../../src/driver/kubernetes/secret.js';
-import { DEFAULT_SETTINGS } from '../../src/driver/settings.js';
+import { DEFAULT_SETTINGS, type DriverSettings } from '../../src/driver/settings.js';
 import { expectedWay } from '../../src/driver/kubernetes/way.js';
 import { operation } from './operation.js';
 import {
@@ -48,6 +48,8 @@ export type ProcessParts = Pick<
   'invocation' | 'sidecar' | 'operation' | 'settings' | 'server' | 'faults' | 'freeBytes'
 > & {
   readonly scripts?: Readonly<Record<string, ContainerScript>>;
+  /** Of whoever takes the run up; absent: the same. */
+  readonly takerSettings?: Partial<DriverSettings>;
 };
 
 /** Time passes so many times faster for server and processes alike. */
@@ -67,8 +69,12 @@ export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes
       parts.faults?.(server.faults);
       const asked = operation(parts.operation);
       let state: RunState = {};
-      const withDriver: Processes['withDriver'] = async (use) => {
-        const driver = testDriver(server, { ...parts, clock });
+      const { settings = {}, takerSettings = settings } = parts;
+      const withDriver = async <T>(
+        use: (driver: KubernetesDriver) => Promise<T>,
+        its: Partial<DriverSettings> = takerSettings,
+      ): Promise<T> => {
+        const driver = testDriver(server, { ...parts, settings: its, clock });
         try {
           return await use(driver);
         } finally {
@@ -78,6 +84,7 @@ export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes
       const turn = (
         io: Partial<DriverIo> = {},
         drive: (driver: KubernetesDriver, io: DriverIo) => Promise<OperationResult>,
+        its?: Partial<DriverSettings>,
       ): Promise<Turn> =>
         withDriver(async (driver) => {
           const told = { log: '', states: [] as RunState[], progress: [] as Progress[] };
@@ -101,14 +108,14 @@ export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes
           });
           const read = result.outputs.map(async ({ name, file }) => [name, await readFile(file, 'utf8')] as const);
           return { result, ...told, outputs: Object.fromEntries(await Promise.all(read)) };
-        });
+        }, its);
       return act({
         server,
         staging,
         withDriver,
         state: () => state,
         setState: (now) => (state = now),
-        run: (io) => turn(io, (driver, whole) => driver.run(asked, whole)),
+        run: (io) => turn(io, (driver, whole) => driver.run(asked, whole), settings),
         resume: (more, io) =>
           turn(io, (driver, whole) => {
             const { runId, installation, action, outputs } = asked;

@@ -37,8 +37,12 @@ function lost(message: string): OperationResult {
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Finished Jobs are removed after a while; the run's id, a ULID, holds the time at which it was begun. */
+/** Finished Jobs are removed after a while. */
 function isOlderThanJobs(runId: string, now: number): boolean {
-  const began = [...runId.slice(0, 10)].reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
-  return now - began >= TTL_SECONDS * 1000;
+  return now - begunAt(runId) >= TTL_SECONDS * 1000;
+}
+
+/** The time that a run's id, a ULID, holds, in milliseconds since 1970: by the clock of who began it. */
+export function begunAt(runId: string): number {
+  return [...runId.slice(0, 10)].reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
 }

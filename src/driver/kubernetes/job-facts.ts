@@ -13,6 +13,10 @@ export interface JobFacts {
   readonly limits: { readonly maxOutputBytes: number; readonly maxTotalBytes: number };
   /** How long the sidecar may live on after the run tool has ended. */
   readonly holdTimeMs: number;
+  /** Counts from the Job's creation; 0: no limit. */
+  readonly startTimeoutMs: number;
+  /** What the run tool gets between SIGTERM and SIGKILL when it is stopped. */
+  readonly gracePeriodMs: number;
   /** The whole pod runs as this user. */
   readonly uid?: number;
 }
@@ -39,6 +43,8 @@ export function factsOf(spec: V1PodSpec | undefined, job: string): JobFacts {
     },
     limits: { maxOutputBytes: number('CNAB_MAX_FILE'), maxTotalBytes: number('CNAB_MAX_TOTAL') },
     holdTimeMs: (spec?.terminationGracePeriodSeconds ?? 0) * 1000,
+    startTimeoutMs: number('CNAB_START_TIMEOUT'),
+    gracePeriodMs: number('CNAB_GRACE_PERIOD'),
     ...(uid === undefined ? {} : { uid }),
   };
 }

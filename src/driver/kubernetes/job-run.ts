@@ -41,6 +41,8 @@ export interface JobRunOptions {
   /** See `RunEndingOptions`. */
   readonly again?: () => Promise<void>;
   /** See `RunEndingOptions`. */
+  readonly posted?: number;
+  /** See `RunEndingOptions`. */
   readonly hopeless?: string;
   readonly held: HeldSidecars;
 }

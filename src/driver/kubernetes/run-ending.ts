@@ -5,6 +5,7 @@ import type { DriverSettings } from '../settings.js';
 import type { KubernetesApi } from './api.js';
 import { decide, type Decision } from './decision.js';
 import type { Ending } from './ending.js';
+import type { JobFacts } from './job-facts.js';
 import type { KeptState } from './kept-state.js';
 import type { Observer } from './observer.js';
 import { isTerminating } from './pod-status.js';
@@ -20,6 +21,9 @@ export interface RunEndingOptions {
   readonly api: KubernetesApi;
   readonly operation: Pick<Operation, 'runId' | 'files'>;
   readonly settings: DriverSettings;
+  readonly facts: Pick<JobFacts, 'startTimeoutMs' | 'gracePeriodMs'>;
+  /** When the Job was made, in milliseconds since 1970. Absent: now. */
+  readonly posted?: number;
   readonly job: JobReference;
   readonly view: RunView;
   readonly observer: Observer;
@@ -46,11 +50,11 @@ const never = new AbortController().signal;
 export class RunEnding {
   readonly warnings: string[] = [];
   readonly #options: RunEndingOptions;
-  readonly #began: number;
+  readonly #posted: number;
 
   constructor(options: RunEndingOptions) {
     this.#options = options;
-    this.#began = options.api.clock.now();
+    this.#posted = options.posted ?? options.api.clock.now();
   }
 
   /** Resolves when the pod is there and noted, or when none will come; true: it is there. */
@@ -108,8 +112,8 @@ export class RunEnding {
 
   /** Undefined when the cluster was told. */
   async #stop(why = ''): Promise<Ending | undefined> {
-    const { api, job, view, operation, settings } = this.#options;
-    const failure = await stopRun(api, job, view, operation.runId, settings.gracePeriodMs);
+    const { api, job, view, operation, facts } = this.#options;
+    const failure = await stopRun(api, job, view, operation.runId, facts.gracePeriodMs);
     if (failure === undefined) return undefined;
     return {
       kind: 'lost',
@@ -119,10 +123,10 @@ export class RunEnding {
 
   /** How a run that was told to stop ends, within its grace period. */
   async #lastWord(): Promise<Ending> {
-    const { api, view, settings } = this.#options;
+    const { api, view, facts } = this.#options;
     const { clock } = api;
     if (view.pod === undefined && !view.hadPod) return { kind: 'not-started', message: 'the run was stopped' };
-    const due = clock.now() + settings.gracePeriodMs + STOP_MARGIN_MS;
+    const due = clock.now() + facts.gracePeriodMs + STOP_MARGIN_MS;
     const unknown = vanishedVerdict('it did not end within its grace period', view.history);
     const ending = await until(view, clock, never, () => {
       const seen = this.#look();
@@ -133,8 +137,8 @@ export class RunEnding {
   }
 
   #look(): Ending | undefined {
-    const { api, view, observer, operation, settings, job, assembler, hopeless } = this.#options;
-    const times = { now: api.clock.now(), posted: this.#began, startTimeoutMs: settings.startTimeoutMs };
+    const { api, view, observer, operation, settings, facts, job, assembler, hopeless } = this.#options;
+    const times = { now: api.clock.now(), posted: this.#posted, startTimeoutMs: facts.startTimeoutMs };
     const decision = decide(view, times);
     if (decision !== undefined) return decision;
     const { lost } = observer;

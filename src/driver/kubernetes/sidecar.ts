@@ -49,7 +49,7 @@ export function buildSidecar({ operation, settings, inputs, shape, way }: Sideca
     imagePullPolicy: 'IfNotPresent',
     restartPolicy: 'Always',
     command: ['/bin/sh', '-c', withoutExpansion(sidecarScript())],
-    env: environment.map(({ name, value }) => ({ name, value: withoutExpansion(value) })),
+    env: [...environment, ...timesOf(settings)].map(({ name, value }) => ({ name, value: withoutExpansion(value) })),
     lifecycle: { postStart: { exec: { command: [...POST_START_COMMAND] } } },
     securityContext: sidecarSecurity(shape),
     resources: sidecarResources(inputs.fileBytes),
@@ -59,6 +59,14 @@ export function buildSidecar({ operation, settings, inputs, shape, way }: Sideca
       { name: FILES_VOLUME, mountPath: FILES_MOUNT },
     ],
   };
+}
+
+/** Nothing to the sidecar: whoever takes the run up goes by the times that it was begun with. Milliseconds. */
+function timesOf({ startTimeoutMs, gracePeriodMs }: DriverSettings): { name: string; value: string }[] {
+  return [
+    { name: 'CNAB_START_TIMEOUT', value: String(Math.ceil(startTimeoutMs)) },
+    { name: 'CNAB_GRACE_PERIOD', value: String(Math.ceil(gracePeriodMs)) },
+  ];
 }
 
 export function sidecarVolumes(inputs: InputPlan): V1Volume[] {

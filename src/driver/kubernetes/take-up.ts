@@ -1,6 +1,6 @@
 import type { BegunRun, DriverIo, OperationResult } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
-import { absentResult } from './absent-run.js';
+import { absentResult, begunAt } from './absent-run.js';
 import type { KubernetesApi } from './api.js';
 import { openAssembler, type FreeBytes } from './assembler.js';
 import type { HeldSidecars } from './held-sidecars.js';
@@ -61,6 +61,7 @@ export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
       assembler,
       isRestricted,
       held,
+      posted: postedAt(found, runId, api.clock.now()),
     };
     const more = hopeless === undefined ? {} : { hopeless };
     const result = await new JobRun({ ...parts, ...more, warnings: [] }).toTheEnd();
@@ -69,6 +70,16 @@ export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
   } finally {
     await observer.stop();
   }
+}
+
+/**
+ * When a run's Job was made, by this computer's clock as far as can be told: the later of what the cluster says and of the
+ * time in the run's id, so that a clock that is ahead of the cluster's does not end a run before its time.
+ */
+function postedAt({ object, view }: FoundObjects, runId: string, now: number): number {
+  const { creationTimestamp } = object?.metadata ?? view.pod?.metadata ?? {};
+  const made = Date.parse(String(creationTimestamp));
+  return Math.max(Number.isNaN(made) ? now : made, begunAt(runId));
 }
 
 /** A POST that was under way when its process was killed has arrived by then. */

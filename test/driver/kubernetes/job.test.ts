@@ -56,15 +56,18 @@ describe('the Job of a run', () => {
     });
   });
 
-  it('tells whoever takes the run up which way was chosen, with which limits, for which paths', () => {
+  it('tells whoever takes the run up which way was chosen, with which limits and times, for which paths', () => {
     const outputs = [
       { name: 'a', path: '/cnab/app/outputs/a$(B)$$ $c', sensitive: false },
       { name: 'b', path: '/cnab/app/outputs/b/c', sensitive: true },
     ];
     const way: Way = { via: 'log', maxLogBytes: 5_000_000, inLog: 'not-sensitive' };
-    const settings = { maxOutputBytes: 7_000_000, maxOutputsTotalBytes: 9_000_000 };
+    const times = { startTimeoutMs: 0, gracePeriodMs: 1501, holdTimeMs: 60_000 };
+    const settings = { maxOutputBytes: 7_000_000, maxOutputsTotalBytes: 9_000_000, ...times };
     const facts = factsOf(podOf(build({ operation: { outputs }, settings, way })), 'job');
     assert.deepEqual(facts.way, way);
+    const { startTimeoutMs, gracePeriodMs, holdTimeMs } = facts;
+    assert.deepEqual({ startTimeoutMs, gracePeriodMs, holdTimeMs }, times);
     assert.deepEqual(facts.limits, { maxOutputBytes: 7_000_000, maxTotalBytes: 5_000_000 });
     assert.deepEqual(
       facts.wanted,

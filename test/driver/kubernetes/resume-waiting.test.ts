@@ -20,6 +20,26 @@ async function waitsOn({ resume, server }: Processes, ms: number): Promise<void>
 }
 
 describe('a run that has not started', () => {
+  for (const [limit, startTimeoutMs] of Object.entries({ none: 0, 'two hours': 7_200_000 })) {
+    it(`is waited for as it was begun (limit: ${limit}), whatever limit whoever waits would set`, () =>
+      waits({ settings: { startTimeoutMs }, takerSettings: { startTimeoutMs: 3000 } }, async (processes) => {
+        await processes.run({ detach: true });
+        await waitsOn(processes, 3000);
+      }));
+  }
+
+  it('is given up when the time that it was begun with is over, counted from the creation of its Job', () =>
+    waits({ settings: { startTimeoutMs: 1_800_000 }, takerSettings: { startTimeoutMs: 0 } }, async (processes) => {
+      const { run, resume, server } = processes;
+      await run({ detach: true });
+      const [job] = server.cluster.store.list('jobs');
+      assert.ok(job !== undefined);
+      Object.assign(job.metadata, { creationTimestamp: new Date(Date.now() - 3_600_000).toISOString() });
+      const { result } = await resume();
+      assert.deepEqual([result.status, result.ran], ['failed', 'no']);
+      assert.match(result.error?.message ?? '', /did not start within 1800 s: .*0\/1 nodes/);
+    }));
+
   for (const optional of [true, false]) {
     const what = optional ? 'need not be there' : 'is not there yet';
     it(`is not given up for want of a Secret that ${what} and is none of its own`, () => {
