@@ -28,7 +28,7 @@ export function absentResult(run: BegunRun, now: number): OperationResult {
   );
 }
 
-const ENDS = 'somebody deleted it, or a day had passed since its end';
+const ENDS = 'another process has settled it, somebody deleted it, or a day had passed since its end';
 
 function lost(message: string): OperationResult {
   const { keep: _keep, ...result } = notRunResult(new CnabError('contact-lost', message), 'unknown');

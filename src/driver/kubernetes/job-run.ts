@@ -70,7 +70,8 @@ export class JobRun {
     const forget = view.onChange(() => this.#tell());
     try {
       // What refuses the pod is still told; from there on the run needs nobody.
-      if (io.detach === true && (await this.#ending.podSeen())) return this.#goesOn();
+      const mayDetach = io.detach === true && (await this.#ending.podSeen());
+      if (mayDetach && endReasonOf(io.signal) === undefined) return this.#goesOn();
       return await this.#attended();
     } finally {
       forget();

@@ -31,6 +31,21 @@ describe('a run that is detached from', () => {
       assert.deepEqual([end.result.status, end.log, end.outputs], ['succeeded', 'hello\n', { greeting: 'hi' }]);
     }));
 
+  it('is stopped all the same by who asks for that before it is on its own', () =>
+    withProcesses({ invocation: ({ terminated }) => terminated.then(() => 5) }, async ({ run, server }) => {
+      const stop = new AbortController();
+      const { result } = await run({
+        detach: true,
+        signal: stop.signal,
+        onState: ({ podUid }) => {
+          if (podUid !== undefined) stop.abort({ kind: 'signal', signal: 'SIGTERM' });
+          return Promise.resolve();
+        },
+      });
+      assert.deepEqual([result.status, result.error?.code], ['canceled', 'interrupted']);
+      assert.ok(server.faults.requests.some(({ verb, resource }) => verb === 'delete' && resource === 'pods'));
+    }));
+
   it('is not called one while the cluster refuses its pod', () =>
     withProcesses(
       { invocation: mustNotRun, faults: (faults) => faults.denyPods('exceeded quota: q') },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ContainerScript } from '../../helpers/api-server.js';
+import type { ApiServerFaults, ContainerScript } from '../../helpers/api-server.js';
 import { runOnApiServer, type RunParts } from '../../helpers/kubernetes-run.js';
 
 const sigint = { kind: 'signal', signal: 'SIGINT' } as const;
@@ -20,6 +20,15 @@ function stopOnLog(reason: unknown): Pick<RunParts, 'signal' | 'io'> & { log: ()
       },
     },
   };
+}
+
+/** Once the Job is there and its first Secret is asked for. */
+function whenPosted(faults: ApiServerFaults, act: () => void): void {
+  const look = setInterval(() => {
+    if (!faults.requests.some(({ verb, resource }) => verb === 'create' && resource === 'secrets')) return;
+    clearInterval(look);
+    act();
+  }, 10);
 }
 
 const untilStopped: ContainerScript = async ({ log, terminated, write }) => {
@@ -45,7 +54,7 @@ describe('a run that is stopped', () => {
       signal: stop.signal,
       faults: (faults) => {
         const release = faults.hold({ verb: 'create', resource: 'secrets' });
-        setTimeout(() => (stop.abort(sigint), release()), 100);
+        whenPosted(faults, () => (stop.abort(sigint), release()));
       },
       invocation: untilStopped,
     });
@@ -60,7 +69,7 @@ describe('a run that is stopped', () => {
       faults: (faults) => {
         const release = faults.hold({ verb: 'create', resource: 'secrets' });
         faults.fail({ verb: 'delete' }, 400, { message: 'no deletion today' });
-        setTimeout(() => (stop.abort(sigint), release()), 100);
+        whenPosted(faults, () => (stop.abort(sigint), release()));
       },
       invocation: () => 0,
     });

@@ -153,6 +153,20 @@ describe('outputs by exec', () => {
     });
   });
 
+  it('what nobody fetched in its time is lost with that reason, and nothing more is offered', () =>
+    withProcesses({ ...parts([SECRET]), settings: { holdTimeMs: 9000 } }, async ({ run, resume, server }) => {
+      await run({ detach: true });
+      const isOver = (): boolean => server.cluster.store.list('pods')[0]?.status.phase === 'Succeeded';
+      while (!isOver()) await new Promise((go) => setTimeout(go, 20));
+      const { result, outputs } = await resume();
+      assert.deepEqual(
+        [result.exitCode, result.error?.code, digests(outputs)],
+        [0, 'outputs-incomplete', pick('small')],
+      );
+      assert.match(result.error?.message ?? '', /the time was over for which the pod holds its outputs/);
+      assert.deepEqual([result.outstanding, result.keep], [undefined, undefined]);
+    }));
+
   it('an injected container that goes on costs no deletion: the sidecar is signalled', () =>
     withProcesses(
       parts([SECRET], (faults) =>
