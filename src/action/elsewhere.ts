@@ -1,6 +1,8 @@
 import { BUILT_IN_ACTIONS } from '../bundle/bundle.js';
+import type { Installation } from '../claim/claim.js';
 import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
+import { unknownRuns } from './adopt.js';
 import { asked } from './asked.js';
 import type { ActionContext } from './request.js';
 import { takeUpCommand, takeUpCommands } from './unfinished.js';
@@ -12,6 +14,7 @@ import { takeUpCommand, takeUpCommands } from './unfinished.js';
  */
 export async function refuseRunElsewhere(
   installation: string,
+  recorded: Installation | undefined,
   target: Target,
   { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
 ): Promise<readonly string[]> {
@@ -20,7 +23,7 @@ export async function refuseRunElsewhere(
     return undefined;
   };
   const warnings: string[] = [];
-  for (const run of (await asked(signal, driver.find(installation, signal)).catch(nothing)) ?? []) {
+  for (const run of (await unknownRuns(installation, recorded, { driver, signal }).catch(nothing)) ?? []) {
     const { runId, action, created } = run;
     // A stateless action leaves no record either, and is in nobody's way.
     if (!(BUILT_IN_ACTIONS as readonly string[]).includes(action)) continue;

@@ -9,6 +9,7 @@ import { runningResult, unbegunResult, unfinishedResult, unknownResult } from '.
 import { traitsOf } from './permit.js';
 import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
 import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
+import { noteDocument } from './run-note.js';
 import { afterRun } from './settle.js';
 import { releaseLeftovers, stateOf, surveyRuns } from './unfinished.js';
 
@@ -42,9 +43,8 @@ async function runLocked(request: ActionRequest, context: ActionContext, claims:
   const installation = await claims.read(request.installation);
   const [prepared, warnings] = await Promise.all([
     prepareAction(request, context, claims, installation),
-    installation === undefined && !request.force
-      ? refuseRunElsewhere(request.installation, claims.target, context)
-      : [],
+    // Records may be a copy of older ones (a CI job's cache): that they know the name says nothing of the newest run.
+    request.force ? [] : refuseRunElsewhere(request.installation, installation, claims.target, context),
   ]);
   warnings.forEach(context.events.onWarning);
   if (installation !== undefined) await clearEarlierRuns(installation, claims, context);
@@ -118,6 +118,8 @@ async function runRecorded(
   await claims.saveClaim(claim);
   const progress = { settled: false, driving: false };
   try {
+    // Before the record says that it runs: a running one without a note has lost it, and may well have run.
+    await (await claims.openRun(claim.id)).saveState(noteDocument(claim, claims.target, { state: {} }));
     await record((id, now) => runningResult(id, claim, now));
     return await executeAction(prepared, context, claims, progress);
   } catch (error) {

@@ -16,6 +16,8 @@ export interface Outstanding {
 export interface RunNote {
   readonly state: RunState;
   readonly outstanding?: Outstanding;
+  /** There is none, or it is damaged: where the run was is not known. */
+  readonly isLost?: true;
 }
 
 /** The note as it lies in the run's folder. */
@@ -39,6 +41,7 @@ export function readNote(document: object | undefined): RunNote {
   const until = member(outstanding, 'until');
   return {
     state: { ...Object.fromEntries(plain), ...(stop === undefined ? {} : { stop }) },
+    ...(document === undefined ? { isLost: true } : {}),
     ...(typeof outstanding === 'object' && outstanding !== null
       ? { outstanding: typeof until === 'number' ? { until } : {} }
       : {}),

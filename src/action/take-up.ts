@@ -1,7 +1,8 @@
 import type { TargetClaims } from '../claim/claim-store.js';
 import { isUnsettled, lastResult } from '../claim/status.js';
-import type { ClaimRecord } from '../claim/claim.js';
-import type { BegunRun, DriverIo, RunInputs, RunState } from '../driver/driver.js';
+import type { Claim, ClaimRecord } from '../claim/claim.js';
+import type { BegunRun, DriverIo, OperationResult, RunInputs, RunState } from '../driver/driver.js';
+import { CnabError } from '../errors.js';
 import { claimExtras } from './kept.js';
 import { secretPatterns } from './mask.js';
 import { wantedOutputs } from './operation.js';
@@ -68,11 +69,19 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
     ...(run.note.outstanding === undefined ? {} : { outstanding: run.note.outstanding }),
   };
   return await bringToItsEnd(atHand, context, async (io) => {
+    if (run.note.isLost === true && isUnsettled(record) && state.namespace === undefined) return lostRun(claim);
     const result = await context.driver.resume(begun, secrets.withheld === undefined ? io : withoutLog(io));
     if (secrets.withheld === undefined) return result;
     const withheld = `the rest of the log is neither shown nor recorded: ${secrets.withheld}.`;
     return { ...result, logComplete: false, warnings: [...result.warnings, withheld] };
   });
+}
+
+/** Nothing tells where it was, and nothing of it was found: it may have run from its beginning to its end. */
+function lostRun({ action, id }: Claim): OperationResult {
+  const message = `the note of run ${id} is lost and nothing of it is on the target any more, so how ${action} ended is unknown`;
+  const error = new CnabError('contact-lost', message);
+  return { status: 'unknown', ran: 'unknown', error, outputs: [], problems: [], logComplete: false, warnings: [] };
 }
 
 function withoutLog(io: DriverIo): DriverIo {

@@ -84,7 +84,7 @@ export async function releaseLeftovers(
 
 /**
  * Where a run is on its target: as it was noted, or, where its process was killed before it could note that or the note is
- * lost, as the target tells. Where the target does not let itself be asked it is what was noted.
+ * lost, as the target tells. Rejects with CnabError `unavailable` where nothing is noted and the target cannot be asked.
  */
 export async function stateOf(
   name: string,
@@ -93,7 +93,8 @@ export async function stateOf(
 ): Promise<RunState> {
   if (state.jobUid !== undefined) return state;
   const found = await asked(signal, driver.find(name, signal)).catch((error: unknown) => {
-    if (!(error instanceof CnabError)) throw error;
+    // With a place to look at, whoever looks finds out for himself.
+    if (!(error instanceof CnabError) || state.namespace === undefined) throw error;
     return [];
   });
   return { ...state, ...found.find((run) => run.runId === runId)?.state };
@@ -127,8 +128,11 @@ export async function refuseUnfinished(
   if (open === undefined) return;
   const { id, action, created } = open.record.claim;
   const noted = { runId: id, state: open.note.state };
-  const run = { runId: id, state: await stateOf(installation.name, noted, { driver, signal }) };
-  const sight = await asked(signal, driver.look(run, signal)).catch((error: unknown) => {
+  const look = async (): Promise<{ readonly detail: string }> => {
+    const state = await stateOf(installation.name, noted, { driver, signal });
+    return asked(signal, driver.look({ runId: id, state }, signal));
+  };
+  const sight = await look().catch((error: unknown) => {
     if (!(error instanceof CnabError)) throw error;
     return { detail: `may still be going on (${error.message})` };
   });

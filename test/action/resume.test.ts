@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { resumeAction, type Resumed } from '../../src/action/resume-action.js';
 import type { ActionOutcome } from '../../src/action/request.js';
@@ -238,6 +238,21 @@ describe('a run whose process was killed', () => {
     await outcome();
     assert.deepEqual(driver.begun[1]?.state, state);
   });
+
+  for (const left of ['no folder', 'an empty note', 'half a note']) {
+    it(`is never told as one that did not run where ${left} is left of what was noted`, async () => {
+      const runId = await stage.kill('install', (run) => run.posted());
+      if (left === 'no folder') await rm(path.join(stage.home, 'runs'), { recursive: true });
+      else
+        await writeFile(path.join(stage.home, 'runs', runId, 'state.json'), left === 'an empty note' ? '' : '{"namesp');
+      driver.find = () => Promise.reject(new CnabError('unavailable', 'the cluster is away'));
+      await refuses(resume(), 'unavailable', /the cluster is away/);
+      assert.deepEqual(await stage.story(), ['install: running']);
+      driver.find = () => Promise.resolve([]);
+      const ended = await outcome();
+      assert.deepEqual([ended.status, ended.ran, ended.error?.code], ['unknown', 'unknown', 'contact-lost']);
+    });
+  }
 
   it('that is detached from keeps its record running and its state, and no lock', async () => {
     let detach: boolean | undefined;

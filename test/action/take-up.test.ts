@@ -113,6 +113,18 @@ describe('taking up', () => {
       await stage.run('install', installing, { force: true });
     });
 
+    it('is not run beside by an action on older records that know the name and not that run', async () => {
+      const { id } = await elsewhere();
+      await stage.run('install', whole);
+      const acting = new FakeDriver(whole);
+      acting.found = driver.found;
+      acting.sight = { phase: 'running', detail: 'is running in pod p' };
+      for (const action of ['upgrade', 'uninstall', 'status']) {
+        await refuses(stage.run(action, acting), 'contact-lost', new RegExp(`run ${id}\\) is not recorded here`));
+      }
+      assert.equal(acting.operations.length, 0);
+    });
+
     it('takes the run that is named', async () => {
       const claim = await elsewhere();
       driver.found = [{ ...driver.found[0]!, runId: '01ARZ3NDEKTSV4RRFFQ69G0001' }, ...driver.found];
