@@ -33,6 +33,9 @@ const cases: Readonly<Record<string, SoakCase>> = {
   },
 };
 
+const HEAD =
+  'case                              complete   median s   longest s     cuts   rotations   travelled   peak MiB';
+
 await onNode(import.meta.url, async () => {
   const { bavail, bsize } = statfsSync(process.env['CNAB_CLUSTER_DIR'] ?? '/');
   const jobs = Number(option('jobs') ?? 1);
@@ -79,9 +82,6 @@ function described({ seconds, cuts, rotations, travelled, peak }: SoakRun): stri
   const more = `${cuts} cuts, ${rotations} rotations, ${travelled.toFixed(2)} bytes for each, peak ${(peak / MiB).toFixed(0)} MiB`;
   return `${seconds.toFixed(0)} s, ${more}`;
 }
-
-const HEAD =
-  'case                              complete   median s   longest s     cuts   rotations   travelled   peak MiB';
 
 function line({ title }: SoakCase, runs: readonly SoakRun[]): string {
   const of = (pick: (run: SoakRun) => number): number[] => runs.map(pick);

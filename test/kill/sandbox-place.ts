@@ -90,8 +90,12 @@ async function objectsLeft(home: string, installation: string): Promise<readonly
   const lists = kinds.map(async (kind) => {
     try {
       const answer = await fetch(`http://127.0.0.1:${port}/${kind}`, { headers: { authorization: `Bearer ${token}` } });
-      const { items = [] } = (await answer.json()) as { items?: { metadata: { name: string } }[] };
-      return items.map(({ metadata }) => `${kind.split('/').at(-1)}/${metadata.name} of ${installation}`);
+      const { items = [] } = (await answer.json()) as {
+        items?: { metadata: { name: string; deletionTimestamp?: string } }[];
+      };
+      // The sidecar of large outputs by the log ends by its own schedule; its pod goes then.
+      const staying = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      return staying.map(({ metadata }) => `${kind.split('/').at(-1)}/${metadata.name} of ${installation}`);
     } catch {
       return [];
     }
