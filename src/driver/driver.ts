@@ -212,7 +212,10 @@ export interface Driver {
   ): Promise<{ readonly complete: boolean }>;
   /** Rejects with CnabError `unavailable`. */
   look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight>;
-  /** Removes what the run left on the target, once its record is on disk. Gives warnings instead of rejecting. */
+  /**
+   * Removes what the run left on the target, once its record is on disk. One whose end this driver has not seen is stopped
+   * first; what may go on nevertheless stays, and `look` tells of it. Gives warnings instead of rejecting.
+   */
   release(run: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]>;
   /** Frees connections. Idempotent. */
   close(): Promise<void>;

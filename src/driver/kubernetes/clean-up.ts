@@ -47,8 +47,11 @@ export async function removeJob(
   } catch (error) {
     if (!(error instanceof CnabError) && !isTimeUp(error)) throw error;
     const why = isTimeUp(error) ? 'the cluster did not answer in time' : messageOf(error);
-    return [
-      `job ${name} is left in namespace ${namespace}: ${why}. Remove it with: kubectl delete job ${name} -n ${namespace}`,
-    ];
+    return [leftBehind({ namespace, name }, why)];
   }
+}
+
+/** A warning. */
+export function leftBehind({ namespace, name }: Omit<JobReference, 'uid'>, why: string): string {
+  return `job ${name} is left in namespace ${namespace}: ${why}. Remove it with: kubectl delete job ${name} -n ${namespace}`;
 }

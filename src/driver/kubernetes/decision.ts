@@ -75,8 +75,8 @@ function vanishing(view: RunView): string {
   return view.jobGone ? 'the Job was deleted by someone else' : 'it was deleted by someone else';
 }
 
-/** `deletionTimestamp` is the request's time plus the grace period. */
-function isLost(pod: V1Pod, now: number): boolean {
+/** Its node does not answer. `deletionTimestamp` is the request's time plus the grace period. */
+export function isLost(pod: V1Pod, now: number): boolean {
   const deletion = pod.metadata?.deletionTimestamp;
   if (deletion === undefined) return false;
   const due = Date.parse(String(deletion));

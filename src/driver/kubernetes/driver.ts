@@ -14,6 +14,7 @@ import type {
 } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import { absentResult } from './absent-run.js';
+import type { KubernetesApi } from './api.js';
 import { freeBytesOf, type FreeBytes } from './assembler.js';
 import { attemptRun } from './attempt.js';
 import { checkOperation } from './check.js';
@@ -22,6 +23,7 @@ import { openCluster, type Cluster } from './cluster.js';
 import type { Connection } from './connection.js';
 import { findRuns } from './find-runs.js';
 import { followLog } from './follow-log.js';
+import { giveUp } from './give-up.js';
 import { HeldSidecars } from './held-sidecars.js';
 import { KeptState } from './kept-state.js';
 import { isAbort } from './kubernetes-error.js';
@@ -53,6 +55,8 @@ export class KubernetesDriver implements Driver {
   #connection: Connection | undefined;
   #cluster: Cluster | undefined;
   readonly #held = new HeldSidecars();
+  /** Runs whose end was seen here. */
+  readonly #ended = new Set<string>();
 
   constructor(options: KubernetesDriverOptions) {
     this.#options = options;
@@ -104,9 +108,9 @@ export class KubernetesDriver implements Driver {
         return attemptRun({ ...this.#shared(), operation, cluster, io: told, teller, state, attempt, planOf });
       };
       const first = await attempt({ number: 1, restricted });
-      if (first !== 'restricted') return first;
+      if (first !== 'restricted') return this.#seen(operation, first);
       const second = await attempt({ number: 2, restricted: true });
-      if (second !== 'restricted') return second;
+      if (second !== 'restricted') return this.#seen(operation, second);
       throw new Error('a refused pod was asked for a third time');
     } catch (error) {
       if (isAbort(error) && io.signal.aborted) {
@@ -132,7 +136,7 @@ export class KubernetesDriver implements Driver {
     try {
       teller.tell({ phase: 'preparing' });
       const { api } = await this.#open(signal);
-      return await takeUp({ ...this.#shared(), run, api, namespace, io: told, teller, state, signal });
+      return this.#seen(run, await takeUp({ ...this.#shared(), run, api, namespace, io: told, teller, state, signal }));
     } catch (error) {
       if (isAbort(error) && signal.aborted) return goesOnResult({ started: false }, []);
       throw error;
@@ -168,19 +172,34 @@ export class KubernetesDriver implements Driver {
     return followLog(api, run.runId, found, io);
   }
 
-  /** Without the Job's UID in its state nothing of the run was ever made, or `run` has removed it. */
+  /**
+   * Where its end was not seen here the run is stopped first, and its Job stays where that cannot be told.
+   * Without the Job's UID in its state nothing of the run was ever made, or `run` has removed it.
+   */
   async release({ runId, state }: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
     const { namespace, job, jobUid } = state;
     if (namespace === undefined || job === undefined || jobUid === undefined) return [];
     // Else its hold time begins: nothing shortens it once the pod is being deleted.
     await this.#held.settled(runId);
     const reference = { namespace, name: job, uid: jobUid };
-    return removeJob(this.#options.clock, reference, async (signal) => (await this.#open(signal)).api);
+    const { clock, settings } = this.#options;
+    const connect = async (signal: AbortSignal): Promise<KubernetesApi> => (await this.#open(signal)).api;
+    if (!this.#ended.has(runId)) {
+      const run = { runId, job: reference, graceMs: settings.gracePeriodMs };
+      const mayGoOn = await giveUp(clock, run, connect);
+      if (mayGoOn !== undefined) return [mayGoOn];
+    }
+    return removeJob(clock, reference, connect);
   }
 
   async close(): Promise<void> {
     await this.#held.allSettled();
     this.#connection?.close();
+  }
+
+  #seen({ runId }: Pick<Operation, 'runId'>, result: OperationResult): OperationResult {
+    if (result.status !== 'running' && result.keep !== true) this.#ended.add(runId);
+    return result;
   }
 
   #shared(): Pick<TakeUpOptions, 'settings' | 'held' | 'freeBytes'> {

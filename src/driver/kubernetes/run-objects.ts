@@ -51,7 +51,7 @@ export async function listPods(
 }
 
 /** UID of the Job that made the pod. */
-function ownerUid(pod: V1Pod): string | undefined {
+export function ownerUid(pod: V1Pod): string | undefined {
   return pod.metadata?.ownerReferences?.find(({ kind }) => kind === 'Job')?.uid;
 }
 

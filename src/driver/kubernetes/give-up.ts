@@ -1,0 +1,92 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import { CnabError, messageOf } from '../../errors.js';
+import type { Clock } from '../clock.js';
+import type { KubernetesApi } from './api.js';
+import { isTimeUp, leftBehind, withinCleanUp } from './clean-up.js';
+import { withDeadline } from './deadline.js';
+import { isLost } from './decision.js';
+import { isForbidden } from './kubernetes-error.js';
+import { isTerminating } from './pod-status.js';
+import { podVerdict } from './pod-verdict.js';
+import { resource, type JobReference } from './resources.js';
+import { listPods, ownerUid } from './run-objects.js';
+import { deletePod } from './stop.js';
+
+export interface GivenUpRun {
+  readonly runId: string;
+  readonly job: JobReference;
+  /** What its run tool gets between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
+}
+
+/** What a pod may need beyond its grace period until its last status is told. */
+const END_MARGIN_MS = 30_000;
+const LOOK_MS = 1000;
+
+const never = new AbortController().signal;
+
+/**
+ * Stops a run of which nobody here knows an end, before its Job goes: that alone would leave the run tool the pod's whole hold
+ * time, beside whatever runs next. Returns when no run tool of it runs any more, with a warning where that cannot be told.
+ */
+export async function giveUp(
+  clock: Clock,
+  run: GivenUpRun,
+  connect: (signal: AbortSignal) => Promise<KubernetesApi>,
+): Promise<string | undefined> {
+  const { job, graceMs } = run;
+  let pods: readonly string[] = [];
+  try {
+    const api = await withinCleanUp(clock, connect);
+    await withDeadline(clock, graceMs + END_MARGIN_MS, never, async (signal) => {
+      for (;;) {
+        pods = await stopWhatRuns(api, run, signal);
+        if (pods.length === 0) return;
+        await clock.sleep(LOOK_MS, signal);
+      }
+    });
+    return undefined;
+  } catch (error) {
+    if (!isTimeUp(error) && !(error instanceof CnabError)) throw error;
+    const isSlow = isTimeUp(error) && pods.length > 0;
+    const why = isSlow
+      ? `pod ${pods.join(', ')} did not end in time`
+      : isTimeUp(error)
+        ? 'the cluster did not answer in time'
+        : messageOf(error);
+    return leftBehind(job, why);
+  }
+}
+
+/** One round; resolves with the names of the pods that may run the run tool yet. */
+async function stopWhatRuns(
+  api: KubernetesApi,
+  { runId, job, graceMs }: GivenUpRun,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { namespace, name, uid } = job;
+  const look = async (): Promise<readonly V1Pod[]> => {
+    const pods = await listPods(api, { namespace, runId }, signal);
+    return pods.filter((pod) => ownerUid(pod) === uid);
+  };
+  const deleteJob = (): Promise<unknown> =>
+    api.delete(resource.job(namespace, name), { doing: `delete job ${name} in namespace ${namespace}`, uid, signal });
+  let pods = await look();
+  if (pods.length === 0) {
+    // A pod that it makes at this very moment is stopped like one that was there.
+    await deleteJob();
+    pods = await look();
+  }
+  const going = pods.filter(
+    (pod) => podVerdict(pod, { started: false }) === undefined && !isLost(pod, api.clock.now()),
+  );
+  for (const pod of going) {
+    // The first grace period that a kubelet hears of is the one that counts.
+    if (isTerminating(pod)) continue;
+    await deletePod(api, pod, graceMs, signal).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+      return deleteJob();
+    });
+  }
+  return going.map((pod) => pod.metadata?.name ?? '');
+}
