@@ -37,10 +37,12 @@ export function deliveryOf(manifest: Pick<Manifest, 'entries'>, way: Pick<Way, '
   );
   const logged = files.filter(({ kind }) => kind === 'file');
   const isSmall = logged.reduce((sum, { size }) => sum + size, 0) <= Math.min(SMALL_BYTES, way.maxLogBytes);
-  const byLog = isSmall || way.via === 'log' ? logged : [];
+  const isLogged = isSmall || way.via === 'log';
+  const byLog = isLogged ? logged : [];
+  const byExec = isLogged ? files.filter(({ kind }) => kind === 'sealed') : files;
   return {
     byLog: byLog.map(({ index }) => index),
-    byExec: files.filter((file) => !byLog.includes(file)).map(({ index }) => index),
+    byExec: byExec.map(({ index }) => index),
     passes: byLog.length === 0 ? 0 : isSmall ? 1 : LARGE_PASSES,
   };
 }
