@@ -265,9 +265,9 @@ if [ "$CNAB_VIA" = log ]; then
 fi
 in_batches note_sums
 write_entries > "$scratch/manifest"
-while read -r entry; do say "$entry"; done < "$scratch/manifest"
 sum=$(sha256sum < "$scratch/manifest")
 manifest=${sum%% *}
+while read -r entry; do say "$entry"; done < "$scratch/manifest"
 # For send.sh: from here on it is whole. Before the line, because its reader may ask at once.
 printf 1 > "$scratch/told"
 say manifest "$CNAB_WANTED" "$manifest"
@@ -298,6 +298,27 @@ while read -r entry i kind size sum; do
   esac
 done < "$scratch/manifest"
 
+# The log API gives the newest file of a log that was rotated, so what was said once is gone for whoever comes later: a
+# second process, or one that was killed before it had the manifest. It comes again every 4 blocks (6 MiB of log) of passes
+# that are long enough for a rotation, and every 4 beats after them. 200 outputs are 26 KB, 1.6 MB in an hour; where there
+# are more it comes less often, so that no hour costs more than 256 lines a minute do: 2 MB, 2.8 with the runtime's heads.
+every=$((4 * (1 + CNAB_WANTED / 256)))
+# A small pass is not to be rotated away by that: there the lines of all repeats are counted, 1.5 MB with those heads.
+lines_left=8192
+
+give_manifest() {
+  cat < "$scratch/manifest"
+  printf 'manifest %s %s\n' "$CNAB_WANTED" "$manifest"
+}
+
+say_manifest_again() {
+  if [ "$passes" -lt $large_passes ]; then
+    lines_left=$((lines_left - CNAB_WANTED - 1))
+    [ "$lines_left" -ge 0 ] || return 0
+  fi
+  give_manifest | while read -r line; do say "$line"; done
+}
+
 # Gives awk the blocks $1 to $2 - 1 of all that a pass has: a header, then lines of base64.
 give_blocks() {
   at=0
@@ -312,6 +333,8 @@ give_blocks() {
       if [ "$at" -ge "$1" ] && [ "$at" -lt "$2" ]; then
         # All has come by exec in the meantime.
         [ ! -s "$scratch/done" ] || return 0
+        [ "$passes" -lt $large_passes ] || [ $((given % every)) -ne 0 ] || give_manifest
+        given=$((given + 1))
         bytes=$((size - b * block_bytes < block_bytes ? size - b * block_bytes : block_bytes))
         printf 'block %s %s %s %s %s\n' "$i" "$b" "$bytes" $(((bytes + line_bytes - 1) / line_bytes)) "$sum"
         dd if="$outputs/$path" bs=$block_bytes skip="$b" count=1 | base64 -w $((line_bytes / 3 * 4))
@@ -325,14 +348,21 @@ give_blocks() {
 # Sends all of it once, beginning at the block $1. One process chain for each MiB; one for each line is 1 MB/s.
 send_pass() {
   if [ -z "$digested" ]; then
+    beating &
+    beater=$!
     while read -r _ i _ size _; do digest_blocks "$i" "$size"; done < "$scratch/logged"
     digested=1
+    kill -KILL "$beater"
+    wait "$beater"
   fi
+  given=0
   {
     give_blocks "$1" "$logged_blocks"
     give_blocks 0 "$1"
+    # Where the sidecar ends now, what is read afterwards has at least this.
+    [ "$passes" -lt $large_passes ] || give_manifest
   } | awk -v head="CNABO1 $CNAB_RUN $start " '
-    substr($0, 1, 6) == "block " { split($0, field, " "); line = 0; print head $0 " ."; next }
+    index($0, " ") { split($0, field, " "); line = 0; print head $0 " ."; next }
     { print head "data " field[2] " " field[3] " " line++ " " $0 " ." }'
   tell_changed
   say end "$manifest"
@@ -380,6 +410,7 @@ until [ -s "$scratch/done" ]; do
   silent=$((silent + 1))
   seconds=$((seconds + 1))
   [ $((seconds % beat)) -ne 0 ] || say beat
+  [ $((seconds % (beat * every))) -ne 0 ] || say_manifest_again
   if [ -s "$scratch/heard" ]; then
     make_empty "$scratch/heard"
     silent=0

@@ -59,6 +59,21 @@ describe('Assembler', () => {
       assert.deepEqual([assembly.problems, assembly.manifestSeen, assembly.noise], [[], true, 0]);
     }));
 
+  it('takes a manifest that comes again as known: between any two lines, in the middle of a block too', () =>
+    trial(4, async ({ assembler, feed, contents }) => {
+      const lines = encode(files);
+      const again = lines.slice(2, 7);
+      assert.match(again.join(), /^\S+ \S+ 1 entry 0 .* manifest 4 \w+ \.$/);
+      await feed(lines.slice(0, 7));
+      const { manifest } = assembler;
+      for (const line of lines.slice(7)) await feed([line, ...again]);
+      assert.equal(assembler.manifest, manifest);
+      assert.equal(assembler.complete, true);
+      const assembly = await assembler.finish();
+      assert.deepEqual(await contents(assembly), new Map(files.map((file, index) => [index, file])));
+      assert.deepEqual([assembly.problems, assembly.noise], [[], 0]);
+    }));
+
   it('writes files that only their owner can read', () =>
     trial(1, async ({ assembler, feed }) => {
       await feed(encode([Buffer.from('secret')]));
