@@ -6,12 +6,13 @@ import { CnabError, messageOf } from '../errors.js';
 import { refuseRunElsewhere } from './elsewhere.js';
 import { executeAction } from './execute.js';
 import { runningResult, unbegunResult, unfinishedResult, unknownResult } from './final-result.js';
+import { giveUpRuns, removeFolders } from './give-up.js';
 import { traitsOf } from './permit.js';
 import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
 import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
 import { noteDocument } from './run-note.js';
 import { afterRun } from './settle.js';
-import { releaseLeftovers, stateOf, surveyRuns } from './unfinished.js';
+import { releaseLeftovers, surveyRuns } from './unfinished.js';
 
 /**
  * Runs one action of one installation: everything is checked, then the claim and a `running` result are on disk, then
@@ -71,8 +72,8 @@ async function leavesNoRecord(request: ActionRequest, installation: Installation
 }
 
 /**
- * Puts away what killed processes left. A run that never got an end is recorded as unknown, and its Job removed, before the
- * next one begins; `prepareAction` let it pass only with --force.
+ * Puts away what killed processes left. A run that never got an end is stopped, recorded as unknown, and its Job removed,
+ * before the next one begins; `prepareAction` let it pass only with --force.
  */
 async function clearEarlierRuns(
   installation: Installation,
@@ -81,6 +82,7 @@ async function clearEarlierRuns(
 ): Promise<void> {
   const { unfinished, leftovers } = await surveyRuns(claims, installation);
   const given = unfinished.filter(({ lacks }) => lacks !== 'outputs');
+  const warnings = [...(await giveUpRuns(given, claims, context))];
   for (const { record, lacks } of given) {
     const { claim } = record;
     if (isUnsettled(record) || lastResult(record) === undefined) {
@@ -89,18 +91,8 @@ async function clearEarlierRuns(
       const settled = lacks === 'start' ? unbegunResult(id, claim, now) : unknownResult(id, claim, now);
       await claims.saveResult(claim.installation, settled);
     }
-    if (lacks === 'start') continue;
-    context.events.onWarning(
-      `the ${claim.action} that never ended (run ${claim.id}) is given up, and its Job removed.`,
-    );
   }
-  const gone = await Promise.all(
-    given.map(async ({ record: { claim }, note: { state } }) => ({
-      runId: claim.id,
-      state: await stateOf(claim.installation, { runId: claim.id, state }, context),
-    })),
-  );
-  const warnings = await releaseLeftovers([...gone, ...leftovers], claims, context);
+  warnings.push(...(await removeFolders(given, claims)), ...(await releaseLeftovers(leftovers, claims, context)));
   warnings.forEach(context.events.onWarning);
 }
 

@@ -143,7 +143,7 @@ export async function refuseUnfinished(
       suggestions: [
         ...takeUpCommands(installation.name, claims.target),
         `To stop it: ${takeUpCommand('resume', installation.name, claims.target, '--cancel')}`,
-        'To go on without it: --force (it is then recorded as unknown, and its Job is removed)',
+        'To go on without it: --force (it is then stopped and recorded as unknown, and its Job is removed)',
       ],
     },
   );

@@ -205,6 +205,24 @@ describe('a run whose process was killed', () => {
     assert.deepEqual(await runs(), []);
   });
 
+  for (const [how, look] of Object.entries({
+    'that goes on': (next: FakeDriver) => (next.sight = { phase: 'running', detail: 'is running in pod p' }),
+    'that nobody can look at': (next: FakeDriver) =>
+      (next.look = () => Promise.reject(new CnabError('unavailable', 'the cluster did not answer'))),
+  })) {
+    it(`${how} although it was to be stopped is run beside by no --force, and can be taken up as before`, async () => {
+      const runId = await stage.kill('install', (run) => run.posted());
+      const next = new FakeDriver(never);
+      next.onRelease = () => Promise.resolve(['job j is left in namespace default: 503.']);
+      look(next);
+      const refused = stage.run('install', next, { force: true });
+      await refuses(refused, 'contact-lost', new RegExp(`run ${runId}\\) could not be stopped.*[^]*cnab resume app`));
+      assert.deepEqual([next.operations, await runs()], [[], [runId]]);
+      assert.deepEqual(await stage.story(), ['install: running']);
+      assert.equal((await outcome()).status, 'succeeded');
+    });
+  }
+
   it('before its record said that it runs is settled as one that never ran, by resume or by the next action', async () => {
     const nothing: FakeDriver['resumes'] = () =>
       Promise.resolve({ status: 'failed', ran: 'no', exitCode: undefined as never, logComplete: true });

@@ -106,6 +106,7 @@ export class FakeDriver implements Driver {
   async release({ runId }: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
     const warnings = await this.onRelease();
     this.released.push(runId);
+    if (warnings.length === 0) this.sight = { phase: 'absent', detail: 'is not there' };
     return warnings;
   }
 
