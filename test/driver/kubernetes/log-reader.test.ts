@@ -131,6 +131,17 @@ describe('LogReader', () => {
     assert.deepEqual(await log.run(), { kind: 'ended', gaps: 0, bytes: 0, connections: 0 });
   });
 
+  it('waits, as the watch does, for a login that ran out while it read, and gives up when nobody renews it', async () => {
+    const denied = [refusal(401, 'Unauthorized', 'Unauthorized'), refusal(403, 'Forbidden', 'pods "p" is forbidden')];
+    clock = new ManualClock(10_000);
+    // Each 401 is asked once more with fresh credentials.
+    const { log } = await reader([cutAfter(A), ...denied, ...denied, thenEnded(text(A + B)), text(A + B)]);
+    const { kind, gaps } = await log.run();
+    assert.deepEqual([kind, gaps, out], ['ended', 0, 'a\nb\n']);
+    const never = await reader([cutAfter(A), ...Array<Answer>(200).fill(refusal(403, 'Forbidden', 'no'))]);
+    assert.equal((await never.log.run()).kind, 'failed');
+  });
+
   it('fails on a container that does not exist, on forbidden, and on a second 401', async () => {
     for (const [answer, message] of [
       [refusal(400, 'BadRequest', 'container invocation is not valid for pod p'), /is not valid for pod p/],
