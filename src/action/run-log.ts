@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { copyFile, open, rename, stat, type FileHandle } from 'node:fs/promises';
 import { LOGS_OUTPUT } from '../claim/claim.js';
 import { onDisk, toDiskError } from '../claim/disk-error.js';
 import { messageOf } from '../errors.js';
@@ -66,6 +66,7 @@ export class RunLog {
    * as the cluster has it; only what is new to the file is recorded and shown. Rejects like `create`.
    */
   static async resume(file: string, secrets: readonly Buffer[], show: Show): Promise<RunLog> {
+    await onDisk('write', file, () => makeOwn(file));
     const handle = await onDisk('write', file, () => open(file, 'r+', 0o600));
     const { size } = await onDisk('read', file, () => handle.stat());
     const log = new RunLog(file, handle, secrets, show, size);
@@ -177,4 +178,12 @@ export class RunLog {
     this.#size = size;
     this.#midLine = tail.length > 0 && tail.at(-1) !== NEWLINE;
   }
+}
+
+/** A result may have the file by a hard link, and what is recorded never changes: the log goes on in a copy. */
+async function makeOwn(file: string): Promise<void> {
+  if ((await stat(file)).nlink === 1) return;
+  const copy = `${file}.copy`;
+  await copyFile(file, copy);
+  await rename(copy, file);
 }

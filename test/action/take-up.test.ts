@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ActionOutcome } from '../../src/action/request.js';
@@ -281,16 +282,18 @@ describe('taking up', () => {
     });
   });
 
-  it('leaves no output of the first result to be changed by the second', async () => {
+  it('leaves no output and no log of the first result to be changed by the second', async () => {
     await stage.run('install', async (run) => {
       await whole(run);
       return { outstanding: {}, keep: true };
     });
     const claims = stage.store.on(FAKE_TARGET);
     const { result } = await stage.last();
-    driver.resumes = (run) => run.output('url', 'changed');
+    driver.resumes = (run) => run.log('quite another log\n'.repeat(100)).then(() => run.output('url', 'changed'));
     await resume();
-    const first = await claims.output(result.id, 'url');
-    assert.equal(await readFile(first?.file ?? '', 'utf8'), 'http://x\n');
+    for (const [name, { contentDigest }] of Object.entries(result.outputs ?? {})) {
+      const bytes = await readFile((await claims.output(result.id, name))?.file ?? '');
+      assert.equal(`sha256:${createHash('sha256').update(bytes).digest('hex')}`, contentDigest, name);
+    }
   });
 });
