@@ -138,9 +138,13 @@ describe('the screen of a run', () => {
     const screen = runScreen({ surroundings, clock: new ManualClock(0), quiet: false, title: 'install app' });
     await screen.log(Buffer.from('\n'));
     screen.progress(collecting(1, { output: `\u001b[2J\r\n${'x'.repeat(500)}`, heldUntil: 0 }));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    let text = stderr.text;
+    while (!text.includes('collecting')) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      text += stderr.text;
+    }
     await screen.end();
-    const { text } = stderr;
+    text += stderr.text;
     assert.match(text, /outputs can be fetched until/);
     assert.doesNotMatch(text, /\u001b\[2J|\r/);
     const drawn = text.match(/install app: collecting[^\u001b]*/g) ?? [];
