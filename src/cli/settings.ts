@@ -31,6 +31,7 @@ export function settingsOf(flags: ActionFlags): DriverSettings {
     timeoutMs: duration('timeout', DEFAULT_SETTINGS.timeoutMs),
     startTimeoutMs: duration('start-timeout', DEFAULT_SETTINGS.startTimeoutMs),
     gracePeriodMs,
+    ...(flags['grace-period'] === undefined ? {} : { gracePeriodGiven: true }),
     holdTimeMs: holdTimeOf(flags, gracePeriodMs),
     ...limitsOf(flags),
   };

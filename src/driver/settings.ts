@@ -24,6 +24,8 @@ export interface DriverSettings {
   readonly startTimeoutMs: number;
   /** What the run tool gets between SIGTERM and SIGKILL when it is stopped. */
   readonly gracePeriodMs: number;
+  /** Somebody chose it for this command: else a run that is taken up keeps the one that it was begun with. */
+  readonly gracePeriodGiven?: boolean;
   /** How long the sidecar may live on after the run tool ended. */
   readonly holdTimeMs: number;
   readonly maxOutputBytes: number;

@@ -30,6 +30,11 @@ describe('the settings of a run', () => {
     assert.equal(settingsOf({ 'hold-time': '3h' }).holdTimeMs, 180 * MINUTE);
   });
 
+  it('tell a grace period that was asked for, even the default one, from one that was not', () => {
+    assert.equal(settingsOf({ 'grace-period': '30s' }).gracePeriodGiven, true);
+    assert.equal(settingsOf({}).gracePeriodGiven, undefined);
+  });
+
   it('never hold for less than the grace period: a drain gives the run tool no more than the hold time', () => {
     assert.equal(settingsOf({ 'grace-period': '20m' }).holdTimeMs, 20 * MINUTE);
     assert.match(

@@ -38,7 +38,8 @@ export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
   if (found === undefined) return absentResult(run, api.clock.now());
   const { view, job } = found;
   const { runId, outputs } = run;
-  const facts = factsOf(found.spec, job.name);
+  const made = factsOf(found.spec, job.name);
+  const facts = settings.gracePeriodGiven === true ? { ...made, gracePeriodMs: settings.gracePeriodMs } : made;
   checkWanted(facts, outputs, job.name);
   await state.add({ namespace, job: job.name, jobUid: job.uid });
   const assembler = await openAssembler(run, facts, io.staging, freeBytes);

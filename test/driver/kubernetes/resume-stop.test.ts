@@ -58,23 +58,32 @@ describe('a stop', () => {
       assert.deepEqual([log, outputs], ['up\ndown\n', { greeting: 'saved' }]);
     }));
 
-  it('that is completed by somebody else gives the run the grace period that it was begun with', () => {
-    const seen: unknown[] = [];
-    let lookAt = (): void => undefined;
-    const invocation: ContainerScript = async ({ log, terminated }) => {
-      await log('up');
-      await terminated;
-      lookAt();
-      return 5;
-    };
-    const parts = { invocation, settings: { gracePeriodMs: 77_000 }, takerSettings: { gracePeriodMs: 1000 } };
-    return withProcesses(parts, async ({ run, resume, state, server }) => {
-      lookAt = () => void seen.push(server.cluster.store.list('pods')[0]?.metadata.deletionGracePeriodSeconds);
-      await run(leaveOnLog());
-      const { result } = await resume({ state: { ...state(), stop: sigint } });
-      assert.deepEqual([result.status, result.exitCode, seen], ['canceled', 5, [77]]);
+  for (const [whose, given, seconds] of [
+    ['that it was begun with', {}, 77],
+    ['that is asked for now', { gracePeriodGiven: true }, 9],
+  ] as const) {
+    it(`that is completed by somebody else gives the run the grace period ${whose}`, () => {
+      const seen: unknown[] = [];
+      let lookAt = (): void => undefined;
+      const invocation: ContainerScript = async ({ log, terminated }) => {
+        await log('up');
+        await terminated;
+        lookAt();
+        return 5;
+      };
+      const parts = {
+        invocation,
+        settings: { gracePeriodMs: 77_000 },
+        takerSettings: { gracePeriodMs: 9000, ...given },
+      };
+      return withProcesses(parts, async ({ run, resume, state, server }) => {
+        lookAt = () => void seen.push(server.cluster.store.list('pods')[0]?.metadata.deletionGracePeriodSeconds);
+        await run(leaveOnLog());
+        const { result } = await resume({ state: { ...state(), stop: sigint } });
+        assert.deepEqual([result.status, result.exitCode, seen], ['canceled', 5, [seconds]]);
+      });
     });
-  });
+  }
 
   it('that a process was killed in is completed, with log, outputs and exit code', () =>
     withProcesses({ invocation: slowly }, async ({ run, resume, state, server }) => {
