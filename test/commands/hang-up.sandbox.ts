@@ -7,7 +7,7 @@ import { environment, removeHome, ROOT, runCnab, temporaryHome } from '../helper
 
 const RUN_TOOL = `#!/bin/sh
 echo begun
-sleep 6
+sleep 10
 printf late > /cnab/app/outputs/out
 `;
 
@@ -56,5 +56,5 @@ describe('a terminal that is closed while a bundle runs', () => {
     const waited = await runCnab(['wait', 'app', '--driver', 'sandbox'], { home });
     assert.equal(waited.code, 0, waited.stderr);
     assert.equal((await runCnab(['outputs', 'show', 'app', 'out'], { home })).stdout, 'late');
-  });
+  }).timeout(60_000);
 });
