@@ -154,7 +154,8 @@ export class JobRun {
       podPatch: settings.podPatch,
       suggestions: [
         ...asWhom(outcome, facts, isRestricted),
-        ...(isWanted ? [advice(operation.installation, assembler.shortage !== undefined)] : []),
+        // The command that takes it up is told by who knows how to write it for this target.
+        ...(isWanted && assembler.shortage !== undefined ? ['make room on that disk first'] : []),
         ...(keep
           ? [
               `job ${name} is left in namespace ${namespace}; look at it with: kubectl describe job ${name} -n ${namespace}`,
@@ -196,10 +197,6 @@ export class JobRun {
     const until = this.#heldUntil;
     io.onProgress(until !== undefined && isOut ? collecting(assembler, outputs, facts.way, until) : progressOf(view));
   }
-}
-
-function advice(installation: string, isShort: boolean): string {
-  return `${isShort ? 'make room on that disk, then' : 'take it up with'}: cnab resume ${installation}`;
 }
 
 function otherPods({ otherPods: names }: RunView): string[] {
