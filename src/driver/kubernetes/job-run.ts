@@ -11,6 +11,7 @@ import { heldUntil } from './hold.js';
 import type { HeldSidecars } from './held-sidecars.js';
 import type { JobFacts } from './job-facts.js';
 import type { KeptState } from './kept-state.js';
+import { lingers } from './lingering.js';
 import type { LogSource } from './log-reader.js';
 import type { Observer } from './observer.js';
 import type { PodOutcome } from './pod-verdict.js';
@@ -135,11 +136,12 @@ export class JobRun {
     collected: Collected,
     assembly: Assembly | undefined,
   ): OperationResult {
-    const { view, operation, settings, io, facts, job, isRestricted, assembler } = this.#options;
+    const { api, view, operation, settings, io, facts, job, isRestricted, assembler, held } = this.#options;
     const { cut, outstanding, outputsReason, warnings } = collected;
     // What may still be wanted stays: a run that goes on without us, and outputs that can be fetched.
     const isWanted = ending.kind === 'lost' || (stopped === undefined && outstanding !== undefined);
     const keep = isWanted || view.otherPods.length > 0 || (settings.keepJob && view.pod !== undefined);
+    if (!keep && lingers(view, assembler, facts.way)) held.lingers(operation.runId, api, view.pod);
     const reason = cut ? endReasonOf(io.signal) : undefined;
     const { name, namespace } = job;
     return buildResult(operation, {

@@ -5,7 +5,7 @@ import { CnabError } from '../../../src/errors.js';
 import type { Pod } from '../../../src/driver/sandbox/api-server/pod-objects.js';
 import { evictPod } from '../../helpers/api-server-jobs.js';
 import type { ContainerScript, TestApiServer } from '../../helpers/api-server.js';
-import { assertNotRun, mustNotRun, runOnApiServer } from '../../helpers/kubernetes-run.js';
+import { assertNotRun, mustNotRun, runOnApiServer, type FinishedRun } from '../../helpers/kubernetes-run.js';
 import { ManualClock } from '../../helpers/manual-clock.js';
 
 const greeting: ContainerScript = ({ write }) => {
@@ -26,6 +26,9 @@ const untilTerminated: ContainerScript = async ({ terminated }) => {
   return 7;
 };
 
+const deletions = ({ faults }: FinishedRun): readonly string[] =>
+  faults.requests.flatMap(({ verb, resource }) => (verb === 'delete' ? [resource ?? ''] : []));
+
 describe('a run in trouble', () => {
   it('scenario 16: an injected container that never ends costs seconds, not the outputs', async () => {
     const run = await runOnApiServer({
@@ -35,6 +38,21 @@ describe('a run in trouble', () => {
     });
     assert.deepEqual([run.result.status, run.outputs], ['succeeded', { greeting: 'hi' }]);
     assert.deepEqual(run.left.jobs, []);
+    assert.deepEqual(deletions(run), ['pods', 'jobs'], 'by the Job alone the pod gets its hold time');
+  });
+
+  it('a sidecar that would send again what has come does not keep the pod', async () => {
+    const run = await runOnApiServer({
+      settings: { outputsVia: 'log' },
+      invocation: ({ write }) => (write('/cnab/app/outputs/greeting', 'x'.repeat(5 * 1024 * 1024)), 0),
+    });
+    assert.deepEqual([run.result.status, run.outputs['greeting']?.length], ['succeeded', 5 * 1024 * 1024]);
+    assert.deepEqual(deletions(run), ['pods', 'jobs']);
+  });
+
+  it('a pod that ends by itself goes with its Job', async () => {
+    const run = await runOnApiServer({ invocation: ({ write }) => (write('/cnab/app/outputs/greeting', 'hi'), 0) });
+    assert.deepEqual(deletions(run), ['jobs']);
   });
 
   it('a sidecar that dies before it has sent anything is told at once, with the reason', async () => {
