@@ -125,6 +125,9 @@ class Collection {
     const { state } = streams.transfer;
     if (state === 'open') return false;
     if (streams.outputs.isDone) return true;
+    // All has come and a file is another one than was announced: nothing makes it whole, and the sidecar holds on.
+    const hasTried = state !== 'idle' && assembler.manifest !== undefined && !assembler.needsSalt;
+    if (hasTried && assembler.missing().length === 0) return true;
     // A sidecar that never ran has no log to wait for, nor has a pod that is gone.
     if (!streams.outputs.isOpen && (view.podGone || !this.#sidecarRuns())) return true;
     return state === 'given-up' && assembler.whole(this.#byLogInstead());

@@ -22,10 +22,13 @@ export interface TransferOptions {
 /** Each waits a minute for contact by itself. */
 const MOST_GOES = 5;
 const PAUSE_MS = 5000;
+/** More than a beat of the sidecar: what of its one pass has not come by then was damaged on the way. */
+const QUIET_MS = 20_000;
 
 /**
  * What does not come by the log, fetched by exec beside it from the moment on at which the manifest tells of it. That is
- * before the verdict where the pod is being deleted: its status tells nothing then until the sidecar has ended too.
+ * before the verdict where the pod is being deleted: its status tells nothing then until the sidecar has ended too. What
+ * the log's one pass did not bring whole follows by exec: a sidecar that holds sends it no second time.
  * Never rejects; what a collaborator threw is kept for `failure`.
  */
 export class Transfer {
@@ -34,6 +37,8 @@ export class Transfer {
   readonly #forget: () => void;
   #state: 'idle' | 'open' | 'done' | 'given-up' = 'idle';
   #told = false;
+  #received = 0;
+  #receivedAt = 0;
   #reason: string | undefined;
   #failure: { readonly thrown: unknown } | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -69,7 +74,20 @@ export class Transfer {
       this.#told = true;
     } else if (this.#state === 'idle' && assembler.shortage === undefined && !assembler.whole(byExec)) {
       this.#begin(from(source), byExec);
+    } else if (this.#state === 'done' && this.#isQuiet()) {
+      const rest = new Set(assembler.missing().map(({ index }) => index));
+      if (rest.size > 0) this.#begin(from(source), [...rest]);
     }
+  }
+
+  #isQuiet(): boolean {
+    const { assembler, clock } = this.#options;
+    const now = clock.now();
+    if (this.#receivedAt === 0 || assembler.receivedBytes !== this.#received) {
+      this.#received = assembler.receivedBytes;
+      this.#receivedAt = now;
+    }
+    return now - this.#receivedAt >= QUIET_MS;
   }
 
   async stop(): Promise<void> {

@@ -141,6 +141,27 @@ describe('outputs by exec', () => {
       },
     ));
 
+  it('what was damaged in the log while the sidecar holds is fetched as well, long before the hold time is over', () => {
+    const small = textOf('small', MiB);
+    const damage: ProcessParts['faults'] = (faults) => {
+      setSidecar(faults, { CNAB_BEAT: '1' });
+      const fault = { afterBytes: 0.7 * MiB, then: 'insert', text: 'error: of the kubelet\n' } as const;
+      faults.body({ resource: 'pods/log', container: 'outputs', times: 1 }, fault);
+    };
+    const invocation: ContainerScript = ({ write }) => {
+      write(SECRET.path, files.secret);
+      write('/cnab/app/outputs/small', small);
+      return 0;
+    };
+    return withProcesses({ ...parts([SECRET], damage), invocation }, async ({ run, server }) => {
+      const { result, outputs } = await run();
+      assert.deepEqual([result.status, digests(outputs)], ['succeeded', digests({ secret: files.secret, small })]);
+      const execs = server.faults.requests.filter(({ subresource }) => subresource === 'exec');
+      const asked = execs.map(({ query }) => query.getAll('command').slice(4).join(' '));
+      assert.ok(asked.includes('range 1 0 1048576'), asked.join());
+    });
+  });
+
   it('a run that is stopped has its grace period to bring what is sensitive', () => {
     const invocation: ContainerScript = async (bundle) => {
       await bundle.log('up');
