@@ -17,6 +17,7 @@ export class BundleLogStream {
   readonly #stream: ContainerStream<boolean>;
   #reader: LogReader | undefined;
   #takenAt = 0;
+  #isTaking = false;
 
   constructor({ api, view, onLog }: BundleLogStreamOptions) {
     this.#stream = new ContainerStream({
@@ -32,7 +33,12 @@ export class BundleLogStream {
           ...signals,
           resume: 'exact',
           onBytes: async (chunk) => {
-            await log.write(chunk);
+            this.#isTaking = true;
+            try {
+              await log.write(chunk);
+            } finally {
+              this.#isTaking = false;
+            }
             this.#takenAt = api.clock.now();
           },
           onGap: (reason) => log.mark(reason),
@@ -57,6 +63,11 @@ export class BundleLogStream {
   /** When a part of it was last handed on, in milliseconds since 1970; 0: never. */
   get takenAt(): number {
     return this.#takenAt;
+  }
+
+  /** A part of it is being handed on: whoever takes it is slow (a paused screen), and the cluster is not silent. */
+  get isTaking(): boolean {
+    return this.#isTaking;
   }
 
   /** Every byte of it was handed on; false while it is still read. */

@@ -102,7 +102,7 @@ class Collection {
     }
     if (this.#outputsOver()) {
       this.#outputsAt ??= now;
-      const silent = now - Math.max(this.#outputsAt, streams.log.takenAt);
+      const silent = streams.log.isTaking ? 0 : now - Math.max(this.#outputsAt, streams.log.takenAt);
       return logDone(streams, view) || silent >= LOG_TAIL_MS ? 'done' : undefined;
     }
     if (!this.#rescued && !assembler.mainEnded && this.#isUnsignalled(now)) return 'rescue';

@@ -15,6 +15,21 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 describe("the bundle's log", () => {
+  it('is whole although whoever takes it pauses for longer than a silent cluster would be waited for', async () => {
+    const text = Array.from({ length: 40_000 }, (_, line) => `line ${line} of a log that fills every pipe\n`).join('');
+    let log = '';
+    const { result } = await runOnApiServer({
+      invocation: async (bundle) => (await bundle.log(text.trimEnd()), 0),
+      io: {
+        onLog: async (chunk) => {
+          if (log === '') await new Promise((go) => setTimeout(go, 9000));
+          log += Buffer.from(chunk).toString();
+        },
+      },
+    });
+    assert.deepEqual([result.exitCode, result.logComplete, log === text], [0, true, true]);
+  });
+
   it('has a mark where a part of it was rotated away, and is not called complete', async () => {
     let server: TestApiServer | undefined;
     const rotate = (): void => {
