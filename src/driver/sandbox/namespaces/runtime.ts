@@ -130,6 +130,9 @@ class NamespaceRuntime implements ContainerRuntime {
         pipes: [join(own, `${name}.out`), join(own, `${name}.err`)],
         owner,
         over: exited,
+      }).catch((error: unknown) => {
+        // Its folder goes when it has ended, also while pipes are made in it.
+        throw running ? error : new StartError('the container has ended');
       });
       return endOfExec(joined, signal);
     };
