@@ -134,7 +134,7 @@ class NamespaceRuntime implements ContainerRuntime {
         // Its folder goes when it has ended, also while pipes are made in it.
         throw running ? error : new StartError('the container has ended');
       });
-      return endOfExec(joined, signal);
+      return Promise.race([endOfExec(joined, signal), afterContainer(exited)]);
     };
     return {
       id: createHash('sha256').update(`${spec.podUid}/${spec.name}/${spec.attempt}`).digest('hex'),
@@ -176,6 +176,16 @@ function signalProcess(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   } catch {
     // ESRCH
   }
+}
+
+/** More than what is left in the pipes of an exec has to be read in. */
+const AFTER_CONTAINER_MS = 6_000;
+
+/** No exec outlives its container. */
+async function afterContainer(exited: Promise<unknown>): Promise<never> {
+  await exited;
+  await new Promise((resolve) => setTimeout(resolve, AFTER_CONTAINER_MS).unref());
+  throw new StartError('the container has ended');
 }
 
 async function endOfExec(joined: Contained, signal: AbortSignal | undefined): Promise<number> {
