@@ -3,7 +3,7 @@ import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Case, ProducedOutput } from '../../test/cluster/case.js';
 import { eventually } from '../../test/cluster/eventually.js';
-import { auditFromNow, firstTransferRequest } from '../on-node/audit.js';
+import { auditFromNow, firstExec } from '../on-node/audit.js';
 import { watchPeakMemory } from '../on-node/peak-memory.js';
 import { storedOutputs } from '../on-node/stored-outputs.js';
 import { atUptime } from '../on-node/uptime.js';
@@ -21,10 +21,13 @@ export interface Install {
 
 export interface InstallTimes {
   /**
-   * Transfer: from the first exec that asks for an output (the API server's audit log), by the log from the creation of the first
-   * file in staging, which is when the manifest was proven; to the last output, proven, in the record (its inode's change time).
+   * From the first exec that asks for an output (the API server's audit log), by the log from the creation of the first
+   * file in staging, which is when the manifest was proven; to the last output on disk and proven: by exec the request that
+   * lets the sidecar end, which is made then, by the log the last write to a file.
    */
   readonly transfer: number;
+  /** From there to the last output in the record (its inode's change time): the result is settled in between. */
+  readonly recorded: number;
   /** From the invocation's own last act to the end of the command: with the digests in the pod, and all settled. */
   readonly whole: number;
   /** Most memory that the command has had, in bytes. */
@@ -53,14 +56,16 @@ export async function measureInstall(one: Case, given: Install): Promise<Install
     .filter(isOne)
     .map((file) => statSync(file));
   assert.equal(files.length, outputs.length);
-  const asked = firstTransferRequest(audit());
+  const entries = audit();
+  const asked = firstExec(entries, 'files|range');
   assert.equal(asked !== undefined, via === 'exec', `the outputs did not travel by ${via}`);
   const began = asked ?? Math.min(...files.map(({ birthtimeMs }) => birthtimeMs));
-  const transfer = Math.max(...files.map(({ ctimeMs }) => ctimeMs)) - began;
+  const proven = firstExec(entries, 'done') ?? Math.max(...files.map(({ mtimeMs }) => mtimeMs));
+  const recorded = Math.max(...files.map(({ ctimeMs }) => ctimeMs)) - began;
   await one.run(['uninstall', 'app', '--delete-record', '--yes']);
   await runsAreGone(one);
   rmSync(join(one.home, 'cnab'), { recursive: true, force: true });
-  return { transfer, whole: ended - up, peak };
+  return { transfer: proven - began, recorded, whole: ended - up, peak };
 }
 
 /** The next measurement is not to share the node with the end of this one; the pod that is compared with stays. */

@@ -32,12 +32,11 @@ export function auditFromNow(one: Case): () => readonly TimedAuditEntry[] {
   };
 }
 
-/** When the first exec that asked for bytes of an output came in; milliseconds since 1970. */
-export function firstTransferRequest(entries: readonly TimedAuditEntry[]): number | undefined {
+/** When the first exec of the sidecar with one of these verbs (`files|range`) came in; milliseconds since 1970. */
+export function firstExec(entries: readonly TimedAuditEntry[], verbs: string): number | undefined {
+  const command = new RegExp(`command=(${verbs})(&|$)`);
   const asked = entries
-    .filter(
-      ({ objectRef, requestURI }) => objectRef?.subresource === 'exec' && /command=(files|range)\b/.test(requestURI),
-    )
+    .filter(({ objectRef, requestURI }) => objectRef?.subresource === 'exec' && command.test(requestURI))
     .map(({ requestReceivedTimestamp }) => Date.parse(requestReceivedTimestamp));
   return asked.length === 0 ? undefined : Math.min(...asked);
 }
