@@ -53,6 +53,8 @@ describe('a run that is stopped', () => {
     const { result, left } = await runOnApiServer({
       signal: stop.signal,
       faults: (faults) => {
+        // With its Secret a pod that has a node may start before it is told to end.
+        faults.neverSchedule('0/1 nodes are available');
         const release = faults.hold({ verb: 'create', resource: 'secrets' });
         whenPosted(faults, () => (stop.abort(sigint), release()));
       },
