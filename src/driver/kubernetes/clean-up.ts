@@ -31,24 +31,30 @@ export function deleteJob(api: KubernetesApi, job: JobReference): Promise<string
  */
 export async function removeJob(
   clock: Clock,
-  { namespace, name, uid }: JobReference,
+  job: JobReference,
   connect: (signal: AbortSignal) => Promise<KubernetesApi>,
 ): Promise<string[]> {
   try {
-    await withinCleanUp(clock, async (signal) => {
-      const api = await connect(signal);
-      await api.delete(resource.job(namespace, name), {
-        doing: `delete job ${name} in namespace ${namespace}`,
-        ...(uid === '' ? {} : { uid }),
-        signal,
-      });
-    });
+    await withinCleanUp(clock, async (signal) => askToDelete(await connect(signal), job, signal));
     return [];
   } catch (error) {
     if (!(error instanceof CnabError) && !isTimeUp(error)) throw error;
     const why = isTimeUp(error) ? 'the cluster did not answer in time' : messageOf(error);
-    return [leftBehind({ namespace, name }, why)];
+    return [leftBehind(job, why)];
   }
+}
+
+/** Returns when the server has answered. Rejects with KubernetesError. */
+export async function askToDelete(
+  api: KubernetesApi,
+  { namespace, name, uid }: JobReference,
+  signal: AbortSignal,
+): Promise<void> {
+  await api.delete(resource.job(namespace, name), {
+    doing: `delete job ${name} in namespace ${namespace}`,
+    ...(uid === '' ? {} : { uid }),
+    signal,
+  });
 }
 
 /** A warning. */

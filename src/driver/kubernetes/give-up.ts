@@ -2,15 +2,14 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { CnabError, messageOf } from '../../errors.js';
 import type { Clock } from '../clock.js';
 import type { KubernetesApi } from './api.js';
-import { isTimeUp, leftBehind, withinCleanUp } from './clean-up.js';
+import { askToDelete, isTimeUp, leftBehind, withinCleanUp } from './clean-up.js';
 import { withDeadline } from './deadline.js';
 import { isLost } from './decision.js';
-import { isForbidden } from './kubernetes-error.js';
 import { isTerminating } from './pod-status.js';
 import { podVerdict } from './pod-verdict.js';
-import { resource, type JobReference } from './resources.js';
+import type { JobReference } from './resources.js';
 import { listPods, ownerUid } from './run-objects.js';
-import { deletePod } from './stop.js';
+import { stopPod } from './stop.js';
 
 export interface GivenUpRun {
   readonly runId: string;
@@ -64,17 +63,15 @@ async function stopWhatRuns(
   { runId, job, graceMs }: GivenUpRun,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const { namespace, name, uid } = job;
+  const { namespace, uid } = job;
   const look = async (): Promise<readonly V1Pod[]> => {
     const pods = await listPods(api, { namespace, runId }, signal);
     return pods.filter((pod) => ownerUid(pod) === uid);
   };
-  const deleteJob = (): Promise<unknown> =>
-    api.delete(resource.job(namespace, name), { doing: `delete job ${name} in namespace ${namespace}`, uid, signal });
   let pods = await look();
   if (pods.length === 0) {
     // A pod that it makes at this very moment is stopped like one that was there.
-    await deleteJob();
+    await askToDelete(api, job, signal);
     pods = await look();
   }
   const going = pods.filter(
@@ -82,11 +79,7 @@ async function stopWhatRuns(
   );
   for (const pod of going) {
     // The first grace period that a kubelet hears of is the one that counts.
-    if (isTerminating(pod)) continue;
-    await deletePod(api, pod, graceMs, signal).catch((error: unknown) => {
-      if (!isForbidden(error)) throw error;
-      return deleteJob();
-    });
+    if (!isTerminating(pod)) await stopPod(api, job, pod, graceMs, signal);
   }
   return going.map((pod) => pod.metadata?.name ?? '');
 }

@@ -1,6 +1,5 @@
 import { CnabError } from '../../errors.js';
-import type { Assembler } from '../../frame/assemble.js';
-import { type Assembly } from '../../frame/assemble.js';
+import type { Assembler, Assembly } from '../../frame/assemble.js';
 import type { DriverIo, EndReason, Operation, OperationResult } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import type { KubernetesApi } from './api.js';

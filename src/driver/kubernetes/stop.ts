@@ -1,9 +1,9 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { KubernetesApi } from './api.js';
-import { isTimeUp, withinCleanUp } from './clean-up.js';
+import { askToDelete, isTimeUp, withinCleanUp } from './clean-up.js';
 import { isForbidden, KubernetesError } from './kubernetes-error.js';
-import { LABEL } from './names.js';
 import { resource, type JobReference } from './resources.js';
+import { listPods } from './run-objects.js';
 import type { RunView } from './run-view.js';
 
 /**
@@ -18,28 +18,17 @@ export async function stopRun(
   runId: string,
   graceMs: number,
 ): Promise<string | undefined> {
-  const { namespace, name, uid } = job;
-  const deleting = { doing: `delete job ${name} in namespace ${namespace}`, uid };
   try {
     await withinCleanUp(api.clock, async (signal) => {
-      const deleteJob = (): Promise<unknown> => api.delete(resource.job(namespace, name), { ...deleting, signal });
-      const look = async (): Promise<void> => {
-        const query = { labelSelector: `${LABEL.run}=${runId}` };
-        const doing = `list the pods of job ${name}`;
-        const pods = await api.list<V1Pod>(resource.pods(namespace), { doing, query, signal });
-        view.seePods(pods.items);
-      };
+      const place = { namespace: job.namespace, runId };
+      const look = async (): Promise<void> => view.seePods(await listPods(api, place, signal));
       // A pod that nobody has told of yet would go with the Job, and with it how it ended.
       if (view.pod === undefined) await look();
       if (view.pod === undefined) {
-        await deleteJob();
+        await askToDelete(api, job, signal);
         await look();
       }
-      if (view.pod === undefined || view.podGone) return;
-      await deletePod(api, view.pod, graceMs, signal).catch((error: unknown) => {
-        if (!isForbidden(error)) throw error;
-        return deleteJob();
-      });
+      if (view.pod !== undefined && !view.podGone) await stopPod(api, job, view.pod, graceMs, signal);
     });
     return undefined;
   } catch (error) {
@@ -47,6 +36,20 @@ export async function stopRun(
     if (isTimeUp(error)) return 'the cluster did not answer in time';
     throw error;
   }
+}
+
+/** Deletes the pod with our own grace or, where that is forbidden, its Job. Rejects with KubernetesError. */
+export async function stopPod(
+  api: KubernetesApi,
+  job: JobReference,
+  pod: V1Pod,
+  graceMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await deletePod(api, pod, graceMs, signal).catch((error: unknown) => {
+    if (!isForbidden(error)) throw error;
+    return askToDelete(api, job, signal);
+  });
 }
 
 /** The first grace period that a kubelet hears of is the one that counts; at least a second, because 0 means "at once, unseen". */
