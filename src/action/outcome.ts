@@ -5,6 +5,7 @@ import type { Verdict } from './final-result.js';
 import type { JudgedOutputs } from './judge.js';
 import type { ActionContext, ActionOutcome } from './request.js';
 import type { RunAtHand } from './settle.js';
+import { identityOf } from './run-identity.js';
 
 /** What a run's outcome has beside the driver's result and the judged outputs. */
 export interface Extras {
@@ -25,11 +26,7 @@ export function outcomeOf(
   const error = verdict.error ?? extras.exportError;
   const losses = verdict.error?.code === 'outputs-incomplete' ? [] : judged.failures;
   return {
-    action: claim.action,
-    installation: claim.installation,
-    target,
-    runId: claim.id,
-    revision: claim.revision,
+    ...identityOf(claim, target),
     status: verdict.status,
     ran: result.ran,
     ...(result.exitCode === undefined ? {} : { exitCode: result.exitCode }),

@@ -19,6 +19,7 @@ import type { ActionContext, ActionRequest, ActionStart } from './request.js';
 import { refuseUnfinished } from './unfinished.js';
 import { parameterSecrets } from './secrets.js';
 import { readSourceOutput } from './source-output.js';
+import { identityOf } from './run-identity.js';
 
 /** Everything that is decided before anything is recorded or created. */
 export interface PreparedAction {
@@ -199,11 +200,7 @@ function startOf(
     keptChoices.serviceAccount !== undefined ||
     keptChoices.relocation !== undefined;
   return {
-    action: claim.action,
-    installation: claim.installation,
-    target,
-    runId: claim.id,
-    revision: claim.revision,
+    ...identityOf(claim, target),
     ...(serviceAccount === undefined ? {} : { serviceAccount }),
     ...(previous !== undefined && keepsSomething
       ? { kept: { revision: previous.claim.revision, parameters: parameters.kept, choices: keptChoices } }

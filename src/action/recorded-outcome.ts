@@ -4,6 +4,7 @@ import type { Target } from '../claim/target.js';
 import { CnabError, ERROR_CODES, type ErrorCode } from '../errors.js';
 import { claimExtras, resultExtras } from './kept.js';
 import type { ActionOutcome, OutputSummary } from './request.js';
+import { identityOf } from './run-identity.js';
 
 /** How a run ended, as its record has it, in the form in which the process that ran it told it. */
 export function recordedOutcome(record: ClaimRecord, target: Target, outputs: readonly OutputSummary[]): ActionOutcome {
@@ -15,11 +16,7 @@ export function recordedOutcome(record: ClaimRecord, target: Target, outputs: re
   const error =
     status === 'succeeded' || status === 'running' ? undefined : errorOf(claim.action, status, code, result?.message);
   return {
-    action: claim.action,
-    installation: claim.installation,
-    target,
-    runId: claim.id,
-    revision: claim.revision,
+    ...identityOf(claim, target),
     status,
     ran,
     ...(exitCode === undefined ? {} : { exitCode }),

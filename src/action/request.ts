@@ -1,10 +1,10 @@
 import type { Json, LoadedBundle } from '../bundle/bundle.js';
 import type { ClaimStore } from '../claim/claim-store.js';
 import type { Claim, Result } from '../claim/claim.js';
-import type { Target } from '../claim/target.js';
 import type { Clock } from '../driver/clock.js';
 import type { Driver, Progress, StopReason } from '../driver/driver.js';
 import type { CnabError } from '../errors.js';
+import type { RunIdentity } from './run-identity.js';
 
 /** A parameter value that somebody gave, before it is checked. */
 export interface GivenParameter {
@@ -74,12 +74,7 @@ export interface ActionEvents {
   readonly onStart: (start: ActionStart) => void;
 }
 
-export interface ActionStart {
-  readonly action: string;
-  readonly installation: string;
-  readonly target: Target;
-  readonly runId: string;
-  readonly revision: string;
+export interface ActionStart extends RunIdentity {
   /** From which revision which choices are kept; absent when nothing is. */
   readonly kept?: { readonly revision: string; readonly parameters: readonly string[]; readonly choices: Choices };
   /** As whom the run tool speaks to the cluster; absent: as nobody. */
@@ -111,12 +106,7 @@ export interface OutputSummary {
 }
 
 /** How an action ended. Rejections are reserved for ends before a run began (refusals) and for our bugs. */
-export interface ActionOutcome {
-  readonly action: string;
-  readonly installation: string;
-  readonly target: Target;
-  readonly runId: string;
-  readonly revision: string;
+export interface ActionOutcome extends RunIdentity {
   /** `running` only of a run that goes on without us (detached, left). */
   readonly status: 'succeeded' | 'failed' | 'canceled' | 'unknown' | 'running';
   readonly ran: 'no' | 'yes' | 'unknown';

@@ -7,6 +7,7 @@ import { claimExtras } from './kept.js';
 import { secretPatterns } from './mask.js';
 import { wantedOutputs } from './operation.js';
 import type { ActionContext, ActionOutcome } from './request.js';
+import { identityOf } from './run-identity.js';
 import { RunLog } from './run-log.js';
 import { noteDocument, type RunNote } from './run-note.js';
 import { readSecrets } from './secrets.js';
@@ -45,7 +46,7 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
   await folder.saveState(noteDocument(claim, target, { ...run.note, state }));
   const { serviceAccount } = claimExtras(claim).choices;
   context.events.onStart({
-    ...{ action: claim.action, installation: claim.installation, target, runId: claim.id, revision: claim.revision },
+    ...identityOf(claim, target),
     ...(serviceAccount === undefined ? {} : { serviceAccount }),
   });
   const secrets = await readSecrets(
