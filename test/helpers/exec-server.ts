@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import type net from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { listening } from './listening-server.js';
 
 export const STDOUT = 1;
 export const STDERR = 2;
@@ -55,7 +55,6 @@ export async function execServer(
   const list = typeof answers === 'function' ? [answers] : answers;
   const calls: ExecCall[] = [];
   const asked: string[] = [];
-  const sockets = new Set<net.Socket>();
   let pings = 0;
   const server = tls === undefined ? http.createServer() : https.createServer(tls);
   server.on('request', (_request, response) => response.writeHead(404).end());
@@ -101,27 +100,8 @@ export async function execServer(
     // A socket that nobody reads does not notice that the other side is gone; http's may be half open.
     if (!isTaken) socket.resume().on('end', () => socket.destroy());
   });
-  server.on('connection', (socket: net.Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  server.on('tlsClientError', () => undefined);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
-    asked,
-    calls,
-    pings: () => pings,
-    open: () => sockets.size,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { url, open, close } = await listening(server);
+  return { url, asked, calls, pings: () => pings, open, close };
 }
 
 function peerOf(client: WebSocket, socket: net.Socket): ExecPeer {

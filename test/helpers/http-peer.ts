@@ -1,22 +1,14 @@
-import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import type net from 'node:net';
+import { listening, type ListeningServer } from './listening-server.js';
 
 export type Answer = (request: http.IncomingMessage, response: http.ServerResponse, body: string) => void;
 
-export interface HttpPeer {
-  readonly url: string;
-  readonly port: number;
+export interface HttpPeer extends ListeningServer {
   /** `METHOD path` of every request, in order. */
   readonly seen: string[];
   readonly headers: http.IncomingHttpHeaders[];
   readonly bodies: string[];
-  /** Connections that were ever made. */
-  readonly connections: () => number;
-  /** Connections that are open. */
-  readonly open: () => number;
-  readonly close: () => Promise<void>;
 }
 
 /** A real server on loopback that gives the answers in order; the last one for ever. */
@@ -25,8 +17,6 @@ export async function httpPeer(answers: Answer | readonly Answer[], tls?: https.
   const seen: string[] = [];
   const headers: http.IncomingHttpHeaders[] = [];
   const bodies: string[] = [];
-  const sockets = new Set<net.Socket>();
-  let connections = 0;
   const onRequest: http.RequestListener = (request, response) => {
     const answer = list[Math.min(seen.length, list.length - 1)];
     const index = seen.push(`${request.method} ${request.url}`) - 1;
@@ -41,30 +31,7 @@ export async function httpPeer(answers: Answer | readonly Answer[], tls?: https.
     });
   };
   const server = tls === undefined ? http.createServer(onRequest) : https.createServer(tls, onRequest);
-  server.on('connection', (socket: net.Socket) => {
-    connections++;
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  server.on('tlsClientError', () => undefined);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
-    port,
-    seen,
-    headers,
-    bodies,
-    connections: () => connections,
-    open: () => sockets.size,
-    close: async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { seen, headers, bodies, ...(await listening(server)) };
 }
 
 export function json(body: unknown, status = 200, headers: http.OutgoingHttpHeaders = {}): Answer {
