@@ -1,6 +1,7 @@
 import type { TargetClaims } from '../claim/claim-store.js';
 import { CnabError } from '../errors.js';
 import type { RunSight } from '../driver/driver.js';
+import { asWarning } from './as-warning.js';
 import { asked } from './asked.js';
 import type { ActionContext } from './request.js';
 import { stateOf, takeUpCommand, takeUpCommands, type UnfinishedRun } from './unfinished.js';
@@ -48,12 +49,7 @@ export async function giveUpRuns(
 export async function removeFolders(runs: readonly UnfinishedRun[], claims: TargetClaims): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const { record } of runs) {
-    try {
-      await (await claims.openRun(record.claim.id)).remove();
-    } catch (error) {
-      if (!(error instanceof CnabError)) throw error;
-      warnings.push(`${error.message}.`);
-    }
+    warnings.push(...(await asWarning(async () => (await claims.openRun(record.claim.id)).remove())));
   }
   return warnings;
 }

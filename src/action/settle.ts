@@ -4,6 +4,7 @@ import { onDisk } from '../claim/disk-error.js';
 import type { Target } from '../claim/target.js';
 import type { DriverIo, OperationResult, RunState } from '../driver/driver.js';
 import { CnabError, messageOf } from '../errors.js';
+import { asWarning } from './as-warning.js';
 import { declaresLog, finalResult, verdictOf, type Verdict } from './final-result.js';
 import { judgeOutputs, type JudgedOutputs, type KeptOutput } from './judge.js';
 import { resultExtras } from './kept.js';
@@ -131,13 +132,7 @@ function outstandingOf({ outstanding, status, keep }: OperationResult): Outstand
 
 /** What goes wrong once a run is over takes nothing back of how it ended: it is a warning. */
 export async function afterRun(outcome: ActionOutcome, step: () => Promise<void>): Promise<ActionOutcome> {
-  try {
-    await step();
-    return outcome;
-  } catch (error) {
-    if (!(error instanceof CnabError)) throw error;
-    return { ...outcome, warnings: [...outcome.warnings, `${error.message}.`] };
-  }
+  return { ...outcome, warnings: [...outcome.warnings, ...(await asWarning(step))] };
 }
 
 /** A run whose driver is done. */

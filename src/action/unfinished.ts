@@ -6,6 +6,7 @@ import type { RunState } from '../driver/driver.js';
 import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
 import { flagsFor } from './refuse.js';
+import { asWarning } from './as-warning.js';
 import { asked } from './asked.js';
 import type { ActionContext } from './request.js';
 import { readNote, type RunNote } from './run-note.js';
@@ -71,13 +72,11 @@ export async function releaseLeftovers(
 ): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const { runId, state } of leftovers) {
-    try {
+    const failures = await asWarning(async () => {
       warnings.push(...(await driver.release({ runId, state })));
       await (await claims.openRun(runId)).remove();
-    } catch (error) {
-      if (!(error instanceof CnabError)) throw error;
-      warnings.push(`${error.message}.`);
-    }
+    });
+    warnings.push(...failures);
   }
   return warnings;
 }
