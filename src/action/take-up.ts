@@ -81,7 +81,8 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
 /** Nothing tells where it was, and nothing of it was found: it may have run from its beginning to its end. */
 function lostRun({ action, id }: Claim): OperationResult {
   const message = `the note of run ${id} is lost and nothing of it is on the target any more, so how ${action} ended is unknown`;
-  const error = new CnabError('contact-lost', message);
+  const suggestions = ['it is recorded as unknown: look at what it may have made before you run the next action'];
+  const error = new CnabError('contact-lost', message, { suggestions });
   return { status: 'unknown', ran: 'unknown', error, outputs: [], problems: [], logComplete: false, warnings: [] };
 }
 

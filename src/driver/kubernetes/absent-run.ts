@@ -23,15 +23,21 @@ export function absentResult(run: BegunRun, now: number): OperationResult {
     );
   }
   return notRunResult(
-    new CnabError('unavailable', `${action} was never run: the process that began it ended before its Job was made`),
+    new CnabError('unavailable', `${action} was never run: the process that began it ended before its Job was made`, {
+      suggestions: ['run it again: nothing of it is on the cluster'],
+    }),
     'failed',
   );
 }
 
+const NEXT = ['it is recorded as unknown: look at what it may have made before you run the next action'];
 const ENDS = 'another process has settled it, somebody deleted it, or a day had passed since its end';
 
 function lost(message: string): OperationResult {
-  const { keep: _keep, ...result } = notRunResult(new CnabError('contact-lost', message), 'unknown');
+  const { keep: _keep, ...result } = notRunResult(
+    new CnabError('contact-lost', message, { suggestions: NEXT }),
+    'unknown',
+  );
   return result;
 }
 
