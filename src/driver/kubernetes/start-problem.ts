@@ -155,10 +155,21 @@ function unschedulable(pod: V1Pod): StartProblem | undefined {
 
 /** What only events tell: a volume that cannot be mounted, a network that is not there, a hook that fails. */
 function eventProblem(events: readonly CoreV1Event[]): StartProblem | undefined {
-  const told =
-    /^(?:FailedMount|FailedAttachVolume|FailedCreatePodSandBox|FailedPostStartHook|FailedScheduling|NetworkNotReady)$/;
-  const message = lastMessage(events, (event) => told.test(event.reason ?? ''));
-  return message === undefined ? undefined : { kind: 'wait', message };
+  const last = lastEvent(events, ({ reason }) => PLACE_TROUBLE.test(reason ?? '') || reason === 'FailedPostStartHook');
+  if (last === undefined || (PLACE_TROUBLE.test(last.reason ?? '') && isPast(last, events))) return undefined;
+  return last.message === undefined ? undefined : { kind: 'wait', message: last.message.trim() };
+}
+
+const PLACE_TROUBLE = /^(?:FailedMount|FailedAttachVolume|FailedCreatePodSandBox|FailedScheduling|NetworkNotReady)$/;
+
+/**
+ * A kubelet turns to images only when node, volumes and network are there. Its events have whole seconds, so of two in
+ * one second the image's is the later one. Seen on a kubelet: every run may leave a FailedMount, since the Job is made
+ * before its Secret, and it is told of for as long as the events live.
+ */
+function isPast(trouble: CoreV1Event, events: readonly CoreV1Event[]): boolean {
+  const image = lastEvent(events, ({ reason }) => /^(?:Pulling|Pulled|Created|Started)$/.test(reason ?? ''));
+  return image !== undefined && timeOf(image) >= Math.floor(timeOf(trouble) / 1000) * 1000;
 }
 
 /** The kubelet tells of a pull in events only: `Pulling image "…"`, and `Successfully pulled image …` when it is over. */
@@ -173,13 +184,19 @@ export function pullInProgress(events: readonly CoreV1Event[]): string | undefin
   return lastMessage(pulls, () => true)?.replace(/^Pulling/, 'pulling');
 }
 
-/** Events are in no order; `lastTimestamp` is text in the API's answer, and RFC 3339 in UTC sorts as text. */
 function lastMessage(events: readonly CoreV1Event[], wanted: (event: CoreV1Event) => boolean): string | undefined {
-  const time = (event: CoreV1Event): string =>
-    String(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? '');
-  const last = events
+  return lastEvent(events, wanted)?.message?.trim();
+}
+
+function lastEvent(events: readonly CoreV1Event[], wanted: (event: CoreV1Event) => boolean): CoreV1Event | undefined {
+  return events
     .filter(wanted)
-    .sort((a, b) => (time(a) < time(b) ? -1 : time(a) > time(b) ? 1 : 0))
+    .sort((a, b) => timeOf(a) - timeOf(b))
     .at(-1);
-  return last?.message?.trim();
+}
+
+/** Events are in no order. Milliseconds; `eventTime` has microseconds where `lastTimestamp` has whole seconds. */
+function timeOf(event: CoreV1Event): number {
+  const time = Date.parse(String(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? ''));
+  return Number.isNaN(time) ? 0 : time;
 }

@@ -140,6 +140,26 @@ describe('why a run does not start', () => {
     });
   });
 
+  for (const trouble of [
+    'FailedMount',
+    'FailedAttachVolume',
+    'FailedCreatePodSandBox',
+    'FailedScheduling',
+    'NetworkNotReady',
+  ]) {
+    it(`${trouble} is past when the kubelet has turned to an image since, and present when it comes after`, () => {
+      const pod = runPod({ status: { phase: 'Pending' } });
+      const found = (at: string): string | undefined =>
+        podStartProblem(pod, [
+          event(trouble, 'trouble', at),
+          event('Pulling', 'Pulling image "r.example/x:1"', '2026-12-01T05:00:05Z'),
+        ])?.message;
+      assert.equal(found('2026-12-01T05:00:04Z'), undefined);
+      assert.equal(found('2026-12-01T05:00:05.900000Z'), undefined, 'events of the kubelet have whole seconds');
+      assert.equal(found('2026-12-01T05:00:06Z'), 'trouble');
+    });
+  }
+
   describe('pods that are refused', () => {
     for (const [kind, words] of [
       ['never', 'pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0'],
