@@ -83,8 +83,11 @@ export class MovingScreen implements RunScreen {
     const { default: ora } = await import('ora');
     if (this.over) return;
     const stream = this.options.surroundings.stderr as NodeJS.WriteStream;
-    // discardStdin would put the terminal in raw mode and send SIGINT to ourselves alone, not to the process group.
-    this.spinner = ora({ stream, discardStdin: false, ...(this.options.colors === false ? { color: false } : {}) });
+    const color = this.options.colors === false ? { color: false as const } : {};
+    // Whether a line may move is decided (isInteractive). Left alone, ora asks the process's own environment, takes `CI=false` for a
+    // CI system, and writes one line that never moves, without its end. discardStdin would put the terminal in raw mode and send
+    // SIGINT to ourselves alone, not to the process group.
+    this.spinner = ora({ stream, isEnabled: true, discardStdin: false, ...color });
     this.draw();
     this.spinner.start();
     this.timer = setInterval(() => this.draw(), 1000);

@@ -173,6 +173,36 @@ describe('the screen of a run', () => {
     assert.doesNotMatch(text, /\u001b\[2J/);
   });
 
+  it('moves where its surroundings let it, whatever the variables of the process say', async () => {
+    const { CI, TERM } = process.env;
+    const restored = Object.entries({ CI, TERM });
+    Object.assign(process.env, { CI: 'false', TERM: 'dumb' });
+    try {
+      const stderr = new Terminal();
+      const surroundings = {
+        env: { CI: 'false' },
+        cwd: '/',
+        stdin: new PassThrough(),
+        stdout: new PassThrough(),
+        stderr,
+      };
+      const screen = runScreen({ surroundings, clock: new ManualClock(0), quiet: false, title: 'install app' });
+      screen.progress({ phase: 'running' });
+      let { text } = stderr;
+      while (!text.includes('running')) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        text += stderr.text;
+      }
+      await screen.end();
+      assert.doesNotMatch(text, /\n/, 'a line that ends moves no more');
+    } finally {
+      for (const [name, value] of restored) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    }
+  });
+
   it('holds its moving line back while somebody talks to the user', async () => {
     const stderr = new Terminal();
     const surroundings = { env: {}, cwd: '/', stdin: new PassThrough(), stdout: new PassThrough(), stderr };
