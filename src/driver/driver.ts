@@ -173,6 +173,9 @@ export interface OperationResult {
   readonly outstanding?: { readonly until?: number };
 }
 
+/** How a run ended, by what its target tells of it; `running`: nobody looks on any more. */
+export type RunEnd = Pick<OperationResult, 'status' | 'ran' | 'exitCode' | 'error'>;
+
 export interface Driver {
   /**
    * Who would run it: asks the cluster. Creates nothing, but the namespace where the user asked for that and it is not
@@ -210,6 +213,11 @@ export interface Driver {
     run: Pick<BegunRun, 'runId' | 'state'>,
     io: Pick<DriverIo, 'signal' | 'onLog'>,
   ): Promise<{ readonly complete: boolean }>;
+  /**
+   * Looks on until the run has ended, and touches nothing of it. `running` where `signal` is aborted first. Rejects as `follow`
+   * does.
+   */
+  watch(run: Pick<BegunRun, 'runId' | 'state'>, io: Pick<DriverIo, 'signal' | 'onProgress'>): Promise<RunEnd>;
   /** Rejects with CnabError `unavailable`. */
   look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight>;
   /**

@@ -10,6 +10,7 @@ import type {
   FoundRun,
   Operation,
   OperationResult,
+  RunEnd,
   RunInputs,
   RunSight,
 } from '../../src/driver/driver.js';
@@ -57,6 +58,8 @@ export class FakeDriver implements Driver {
   sight: RunSight = { phase: 'absent', detail: 'is not there' };
   follows: (io: Pick<DriverIo, 'signal' | 'onLog'>) => Promise<{ readonly complete: boolean }> = () =>
     Promise.reject(new Error('no run was begun'));
+  watches: (io: Pick<DriverIo, 'signal' | 'onProgress'>, run: Pick<BegunRun, 'runId' | 'state'>) => Promise<RunEnd> =
+    () => Promise.reject(new Error('no run was begun'));
   onRelease: () => Promise<readonly string[]> = () => Promise.resolve([]);
 
   constructor(
@@ -97,6 +100,10 @@ export class FakeDriver implements Driver {
     io: Pick<DriverIo, 'signal' | 'onLog'>,
   ): Promise<{ readonly complete: boolean }> {
     return this.follows(io);
+  }
+
+  watch(run: Pick<BegunRun, 'runId' | 'state'>, io: Pick<DriverIo, 'signal' | 'onProgress'>): Promise<RunEnd> {
+    return this.watches(io, run);
   }
 
   look(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunSight> {

@@ -9,6 +9,7 @@ import type {
   FoundRun,
   Operation,
   OperationResult,
+  RunEnd,
   RunInputs,
   RunSight,
 } from '../driver.js';
@@ -36,6 +37,7 @@ import { findRun, goneError, placeOf, readJob } from './run-objects.js';
 import { sightOf } from './run-sight.js';
 import { takeUp, type TakeUpOptions } from './take-up.js';
 import { kubernetesTarget } from './target.js';
+import { watchRun } from './watch-run.js';
 import { expectedWay } from './way.js';
 
 export interface KubernetesDriverOptions {
@@ -170,6 +172,13 @@ export class KubernetesDriver implements Driver {
     const found = await findRun(api, placeOf(run), run.state, io.signal);
     if (found === undefined) throw goneError(run);
     return followLog(api, run.runId, found, io);
+  }
+
+  async watch(run: Pick<BegunRun, 'runId' | 'state'>, io: Pick<DriverIo, 'signal' | 'onProgress'>): Promise<RunEnd> {
+    const { api } = await this.#open(io.signal);
+    const found = await findRun(api, placeOf(run), run.state, io.signal);
+    if (found === undefined) throw goneError(run);
+    return watchRun(api, run.runId, found, io);
   }
 
   /**

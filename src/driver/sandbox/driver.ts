@@ -9,6 +9,7 @@ import type {
   FoundRun,
   Operation,
   OperationResult,
+  RunEnd,
   RunInputs,
   RunSight,
 } from '../driver.js';
@@ -136,6 +137,10 @@ export class SandboxDriver implements Driver {
     io: Pick<DriverIo, 'signal' | 'onLog'>,
   ): Promise<{ readonly complete: boolean }> {
     return this.#inner.follow(run, io);
+  }
+
+  watch(run: Pick<BegunRun, 'runId' | 'state'>, io: Pick<DriverIo, 'signal' | 'onProgress'>): Promise<RunEnd> {
+    return this.#inner.watch(run, io);
   }
 
   look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight> {
