@@ -1,4 +1,4 @@
-import type { TargetClaims } from '../claim/claim-store.js';
+import type { RunFolder, TargetClaims } from '../claim/claim-store.js';
 import type { DriverIo, OperationResult, StopReason } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
 import { secretPatterns } from './mask.js';
@@ -15,10 +15,10 @@ export async function executeAction(
   prepared: PreparedAction,
   context: ActionContext,
   claims: TargetClaims,
+  folder: RunFolder,
   progress?: RunProgress,
 ): Promise<ActionOutcome> {
   const { claim, secrets, start, digest } = prepared;
-  const folder = await claims.openRun(claim.id);
   context.events.onStart(start);
   prepared.warnings.forEach(context.events.onWarning);
   const log = await RunLog.create(folder.logFile, secretPatterns(secrets), context.events.onLog);

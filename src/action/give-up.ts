@@ -1,55 +1,40 @@
-import type { TargetClaims } from '../claim/claim-store.js';
+import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
 import type { RunSight } from '../driver/driver.js';
-import { asWarning } from './as-warning.js';
 import { asked } from './asked.js';
 import type { ActionContext } from './request.js';
 import { stateOf, takeUpCommand, takeUpCommands, type UnfinishedRun } from './unfinished.js';
 
 /**
- * Stops runs that never got an end, so that nothing runs beside them. Resolves with warnings. Rejects with CnabError
- * `contact-lost` where one may go on nevertheless: its record and its folder are as they were.
+ * Stops a run that never got an end, so that nothing runs beside it. Resolves with warnings. Rejects with CnabError
+ * `contact-lost` where it may go on nevertheless: its record and its folder are as they were.
  */
-export async function giveUpRuns(
-  runs: readonly UnfinishedRun[],
-  claims: TargetClaims,
+export async function giveUpRun(
+  { record, lacks, note }: UnfinishedRun,
+  target: Target,
   { driver, signal, events }: ActionContext,
 ): Promise<readonly string[]> {
-  const warnings: string[] = [];
-  for (const { record, lacks, note } of runs) {
-    const { id, action, installation } = record.claim;
-    const what = `the ${action} that never ended (run ${id})`;
-    // It may take as long as the run's grace period.
-    if (lacks !== 'start') events.onWarning(`${what} is given up: it is stopped, and its Job removed.`);
-    const noted = { runId: id, state: note.state };
-    const run = { runId: id, state: await stateOf(installation, noted, { driver, signal }) };
-    const released = await driver.release(run);
-    warnings.push(...released);
-    const sight = await asked(signal, driver.look(run, signal)).catch((error: unknown): RunSight => {
-      if (!(error instanceof CnabError) || signal.aborted) throw error;
-      return { phase: 'running', detail: `may still be going on (${error.message})` };
-    });
-    if (sight.phase === 'absent' || sight.phase === 'ended') continue;
-    throw new CnabError(
-      'contact-lost',
-      `${what} could not be stopped, and nothing is begun beside it: it ${sight.detail}.`,
-      {
-        details: released,
-        suggestions: [
-          ...takeUpCommands(installation, claims.target),
-          `To stop it: ${takeUpCommand('resume', installation, claims.target, '--cancel')}`,
-        ],
-      },
-    );
-  }
-  return warnings;
-}
-
-/** Removes what was kept of these runs. Gives warnings instead of rejecting. */
-export async function removeFolders(runs: readonly UnfinishedRun[], claims: TargetClaims): Promise<readonly string[]> {
-  const warnings: string[] = [];
-  for (const { record } of runs) {
-    warnings.push(...(await asWarning(async () => (await claims.openRun(record.claim.id)).remove())));
-  }
-  return warnings;
+  const { id, action, installation } = record.claim;
+  const what = `the ${action} that never ended (run ${id})`;
+  // It may take as long as the run's grace period.
+  if (lacks !== 'start') events.onWarning(`${what} is given up: it is stopped, and its Job removed.`);
+  const noted = { runId: id, state: note.state };
+  const run = { runId: id, state: await stateOf(installation, noted, { driver, signal }) };
+  const released = await driver.release(run);
+  const sight = await asked(signal, driver.look(run, signal)).catch((error: unknown): RunSight => {
+    if (!(error instanceof CnabError) || signal.aborted) throw error;
+    return { phase: 'running', detail: `may still be going on (${error.message})` };
+  });
+  if (sight.phase === 'absent' || sight.phase === 'ended') return released;
+  throw new CnabError(
+    'contact-lost',
+    `${what} could not be stopped, and nothing is begun beside it: it ${sight.detail}.`,
+    {
+      details: released,
+      suggestions: [
+        ...takeUpCommands(installation, target),
+        `To stop it: ${takeUpCommand('resume', installation, target, '--cancel')}`,
+      ],
+    },
+  );
 }

@@ -7,10 +7,12 @@ import { CnabError } from '../errors.js';
 import { readAdopted, recordAdopted, unknownRuns } from './adopt.js';
 import { notInstalled } from './refuse.js';
 import type { ActionContext, ActionOutcome } from './request.js';
+import { releaseLeftovers } from './leftovers.js';
+import { onRun } from './on-run.js';
 import { noteDocument } from './run-note.js';
 import { afterRun } from './settle.js';
-import { takeUp, type RunToTakeUp } from './take-up.js';
-import { releaseLeftovers, stateOf, surveyRuns, takeUpCommand } from './unfinished.js';
+import { takeUp } from './take-up.js';
+import { stateOf, surveyRuns, takeUpCommand } from './unfinished.js';
 
 export interface ResumeRequest {
   readonly installation: string;
@@ -71,21 +73,25 @@ async function lockFor(name: string, claims: TargetClaims): Promise<Installation
 
 async function resumeLocked(request: ResumeRequest, context: ActionContext, claims: TargetClaims): Promise<Resumed> {
   const { installation: name, runId } = request;
+  const { store } = context;
   const installation = await claims.read(name);
   const survey = installation === undefined ? undefined : await surveyRuns(claims, installation);
-  const warnings = await releaseLeftovers(survey?.leftovers ?? [], claims, context);
+  const warnings = await releaseLeftovers(survey?.leftovers ?? [], name, claims, context);
   warnings.forEach(context.events.onWarning);
   const mine = survey?.unfinished.find(({ record }) => runId === undefined || record.claim.id === runId);
   if (mine !== undefined) {
     const { record } = mine;
     const state = await stateOf(name, { runId: record.claim.id, state: mine.note.state }, context);
     const note = { ...mine.note, state };
-    return await settled({ record, note, claims, stateless: false, cancel: request.cancel }, context);
+    return await onRun(record.claim, purposeOf(request), { claims, store }, async (folder) => {
+      const run = { record, note, claims, folder, stateless: false, cancel: request.cancel };
+      return { kind: 'settled', outcome: await takeUp(run, context) };
+    });
   }
   const recorded = installation?.records.find(({ claim }) => claim.id === runId);
   if (recorded !== undefined) return { kind: 'ended', record: recorded, claims };
   const adopted = await adopt(request, context, claims, installation);
-  if (adopted !== undefined) return await settled(adopted, context);
+  if (adopted !== undefined) return adopted;
   if (installation === undefined) throw await notInstalled(name, claims.target, context.store);
   const last = lastRun(installation);
   if (last === undefined || runId !== undefined) {
@@ -96,8 +102,8 @@ async function resumeLocked(request: ResumeRequest, context: ActionContext, clai
   return { kind: 'ended', record: last, claims };
 }
 
-async function settled(run: RunToTakeUp, context: ActionContext): Promise<Resumed> {
-  return { kind: 'settled', outcome: await takeUp(run, context) };
+function purposeOf({ cancel }: ResumeRequest): string {
+  return cancel ? 'cancel' : 'resume';
 }
 
 /**
@@ -105,21 +111,25 @@ async function settled(run: RunToTakeUp, context: ActionContext): Promise<Resume
  * lock, so it may well have a live process.
  */
 async function adopt(
-  { installation: name, runId, cancel }: ResumeRequest,
+  request: ResumeRequest,
   context: ActionContext,
   claims: TargetClaims,
   installation: Installation | undefined,
-): Promise<RunToTakeUp | undefined> {
+): Promise<Resumed | undefined> {
+  const { installation: name, runId, cancel } = request;
   for (const found of await unknownRuns(name, installation, context)) {
     if (runId !== undefined && found.runId !== runId) continue;
     const adopted = await readAdopted(found, name, context);
     const { claim, stateless, inputs } = adopted;
     if (stateless && runId === undefined) continue;
-    // Where it is comes first: a process that is killed after this must not take it for one that never ran.
-    const note = { state: found.state };
-    await (await claims.openRun(claim.id)).saveState(noteDocument(claim, claims.target, note));
-    const record = stateless ? { claim, results: [] } : await recordAdopted(adopted, claims, context);
-    return { record, note, claims, stateless, inputs, cancel };
+    return await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {
+      // Where it is comes first: a process that is killed after this must not take it for one that never ran.
+      const note = { state: found.state };
+      await folder.saveState(noteDocument(note));
+      const record = stateless ? { claim, results: [] } : await recordAdopted(adopted, claims, context);
+      const run = { record, note, claims, folder, stateless, inputs, cancel };
+      return { kind: 'settled', outcome: await takeUp(run, context) };
+    });
   }
   return undefined;
 }

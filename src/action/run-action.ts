@@ -3,16 +3,19 @@ import type { TargetClaims } from '../claim/claim-store.js';
 import type { Installation, Result } from '../claim/claim.js';
 import { isUnsettled, lastEffective, lastResult } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
+import { asWarning } from './as-warning.js';
 import { refuseRunElsewhere } from './elsewhere.js';
 import { executeAction } from './execute.js';
 import { runningResult, unbegunResult, unfinishedResult, unknownResult } from './final-result.js';
-import { giveUpRuns, removeFolders } from './give-up.js';
+import { giveUpRun } from './give-up.js';
+import { releaseLeftovers } from './leftovers.js';
+import { onRun } from './on-run.js';
 import { traitsOf } from './permit.js';
 import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
 import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
 import { noteDocument } from './run-note.js';
 import { afterRun } from './settle.js';
-import { releaseLeftovers, surveyRuns } from './unfinished.js';
+import { surveyRuns } from './unfinished.js';
 
 /**
  * Runs one action of one installation: everything is checked, then the claim and a `running` result are on disk, then
@@ -26,7 +29,10 @@ export async function runAction(request: ActionRequest, context: ActionContext):
   const claims = context.store.on(await context.driver.target(context.signal));
   const before = await claims.read(request.installation);
   if (await leavesNoRecord(request, before)) {
-    return await executeAction(await prepareAction(request, context, claims, before), context, claims);
+    const prepared = await prepareAction(request, context, claims, before);
+    return await onRun(prepared.claim, request.action, { claims, store: context.store }, (folder) =>
+      executeAction(prepared, context, claims, folder),
+    );
   }
   const lock = await claims.lock(request.installation, request.action);
   let outcome: ActionOutcome;
@@ -81,19 +87,22 @@ async function clearEarlierRuns(
   context: ActionContext,
 ): Promise<void> {
   const { unfinished, leftovers } = await surveyRuns(claims, installation);
-  const given = unfinished.filter(({ lacks }) => lacks !== 'outputs');
-  const warnings = [...(await giveUpRuns(given, claims, context))];
-  for (const { record, lacks } of given) {
+  const { onWarning } = context.events;
+  for (const run of unfinished.filter(({ lacks }) => lacks !== 'outputs')) {
+    const { record, lacks } = run;
     const { claim } = record;
-    if (isUnsettled(record) || lastResult(record) === undefined) {
-      const id = await claims.nextId(claim.installation);
-      const now = context.clock.now();
-      const settled = lacks === 'start' ? unbegunResult(id, claim, now) : unknownResult(id, claim, now);
-      await claims.saveResult(claim.installation, settled);
-    }
+    await onRun(claim, 'give up', { claims, store: context.store }, async (folder) => {
+      (await giveUpRun(run, claims.target, context)).forEach(onWarning);
+      if (isUnsettled(record) || lastResult(record) === undefined) {
+        const id = await claims.nextId(claim.installation);
+        const now = context.clock.now();
+        const settled = lacks === 'start' ? unbegunResult(id, claim, now) : unknownResult(id, claim, now);
+        await claims.saveResult(claim.installation, settled);
+      }
+      (await asWarning(() => folder.remove())).forEach(onWarning);
+    });
   }
-  warnings.push(...(await removeFolders(given, claims)), ...(await releaseLeftovers(leftovers, claims, context)));
-  warnings.forEach(context.events.onWarning);
+  (await releaseLeftovers(leftovers, installation.name, claims, context)).forEach(onWarning);
 }
 
 async function runRecorded(
@@ -110,10 +119,12 @@ async function runRecorded(
   await claims.saveClaim(claim);
   const progress = { settled: false, driving: false };
   try {
-    // Before the record says that it runs: a running one without a note has lost it, and may well have run.
-    await (await claims.openRun(claim.id)).saveState(noteDocument(claim, claims.target, { state: {} }));
-    await record((id, now) => runningResult(id, claim, now));
-    return await executeAction(prepared, context, claims, progress);
+    return await onRun(claim, claim.action, { claims, store: context.store }, async (folder) => {
+      // Before the record says that it runs: a running one without a note has lost it, and may well have run.
+      await folder.saveState(noteDocument({ state: {} }));
+      await record((id, now) => runningResult(id, claim, now));
+      return await executeAction(prepared, context, claims, folder, progress);
+    });
   } catch (error) {
     // A full disk or a bug of ours: the run must not look as if it were going on for ever.
     if (!progress.settled) {

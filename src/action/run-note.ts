@@ -1,9 +1,7 @@
 import type { RunState, EndReason } from '../driver/driver.js';
-import type { Target } from '../claim/target.js';
-import type { Claim } from '../claim/claim.js';
 import { member } from '../bundle/own.js';
 
-/** Members of the document that are no part of the state. */
+/** Members of the document that are no part of the state; the store writes whose run it is. */
 const OURS = new Set(['claim', 'installation', 'target', 'outstanding']);
 
 /** Something of a run is still to be had though it has a final result: outputs, or, after a lost contact, its end. */
@@ -20,15 +18,9 @@ export interface RunNote {
   readonly isLost?: true;
 }
 
-/** The note as it lies in the run's folder. */
-export function noteDocument(claim: Claim, target: Target, { state, outstanding }: RunNote): object {
-  return {
-    claim: claim.id,
-    installation: claim.installation,
-    target: target.id,
-    ...state,
-    ...(outstanding === undefined ? {} : { outstanding }),
-  };
+/** The note as it is to be kept in the run's folder. */
+export function noteDocument({ state, outstanding }: RunNote): object {
+  return { ...state, ...(outstanding === undefined ? {} : { outstanding }) };
 }
 
 /** Reads what another version of this program may have written: what does not fit is absent. */

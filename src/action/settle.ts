@@ -51,12 +51,10 @@ export async function bringToItsEnd(
   drive: Drive,
   progress: RunProgress = { driving: false, settled: false },
 ): Promise<ActionOutcome> {
-  const { claim, target, folder } = run;
+  const { claim, folder } = run;
   let state = run.state;
   const note = (now: RunState, outstanding?: Outstanding): Promise<void> =>
-    folder.saveState(
-      noteDocument(claim, target, { state: now, ...(outstanding === undefined ? {} : { outstanding }) }),
-    );
+    folder.saveState(noteDocument({ state: now, ...(outstanding === undefined ? {} : { outstanding }) }));
   progress.driving = true;
   let ended: EndedRun;
   try {

@@ -1,4 +1,4 @@
-import type { TargetClaims } from '../claim/claim-store.js';
+import type { RunFolder, TargetClaims } from '../claim/claim-store.js';
 import { isUnsettled, lastResult } from '../claim/status.js';
 import type { Claim, ClaimRecord } from '../claim/claim.js';
 import type { BegunRun, DriverIo, OperationResult, RunInputs, RunState } from '../driver/driver.js';
@@ -16,11 +16,12 @@ import { bringToItsEnd, type RunAtHand } from './settle.js';
 /** A cluster that does not answer is not waited for longer. */
 const PATIENCE_MS = 30_000;
 
-/** A run that is taken up, by the process that holds its installation's lock. */
+/** A run that is taken up, by the process that holds its installation's lock and has the run's folder for itself. */
 export interface RunToTakeUp {
   readonly record: ClaimRecord;
   readonly note: RunNote;
   readonly claims: TargetClaims;
+  readonly folder: RunFolder;
   /** A stateless run leaves no record. */
   readonly stateless: boolean;
   /** Where they were read already. */
@@ -34,16 +35,15 @@ export interface RunToTakeUp {
  * `contact-lost` when the disk refuses, and as `bringToItsEnd` does.
  */
 export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<ActionOutcome> {
-  const { record, claims, stateless } = run;
+  const { record, claims, folder, stateless } = run;
   const { claim } = record;
   const { target } = claims;
-  const folder = await claims.openRun(claim.id);
   const state: RunState = {
     ...run.note.state,
     ...(run.cancel && run.note.state.stop === undefined ? { stop: { kind: 'signal', signal: 'SIGINT' } } : {}),
   };
   // What is known now is on disk before anything is done: this process may be killed like the one before it.
-  await folder.saveState(noteDocument(claim, target, { ...run.note, state }));
+  await folder.saveState(noteDocument({ ...run.note, state }));
   const { serviceAccount } = claimExtras(claim).choices;
   context.events.onStart({
     ...identityOf(claim, target),

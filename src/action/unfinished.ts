@@ -6,7 +6,6 @@ import type { RunState } from '../driver/driver.js';
 import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
 import { flagsFor } from './refuse.js';
-import { asWarning } from './as-warning.js';
 import { asked } from './asked.js';
 import type { ActionContext } from './request.js';
 import { readNote, type RunNote } from './run-note.js';
@@ -65,22 +64,6 @@ async function lookInto(claims: TargetClaims, runId: string): Promise<RunLeft | 
 }
 
 /** Puts away what a killed process of ours could not any more. Gives warnings instead of rejecting. */
-export async function releaseLeftovers(
-  leftovers: readonly Leftover[],
-  claims: TargetClaims,
-  { driver }: Pick<ActionContext, 'driver'>,
-): Promise<readonly string[]> {
-  const warnings: string[] = [];
-  for (const { runId, state } of leftovers) {
-    const failures = await asWarning(async () => {
-      warnings.push(...(await driver.release({ runId, state })));
-      await (await claims.openRun(runId)).remove();
-    });
-    warnings.push(...failures);
-  }
-  return warnings;
-}
-
 /**
  * Where a run is on its target: as it was noted, or, where its process was killed before it could note that or the note is
  * lost, as the target tells. Rejects with CnabError `unavailable` where nothing is noted and the target cannot be asked.

@@ -68,8 +68,11 @@ export interface TargetClaims {
   output(resultId: string, name: string): Promise<StoredOutput | undefined>;
   /** Cascades: outputs, results, what its runs left in `runs/`, claims, installation. */
   remove(installation: string): Promise<void>;
-  /** A private folder (0700) for a run in flight, on the same file system as the outputs. */
-  openRun(runId: string): Promise<RunFolder>;
+  /**
+   * A private folder (0700) for a run in flight, on the same file system as the outputs; this process has it for itself until it
+   * closes it. Rejects with `InUse` while another one has it, whatever target that one knows the run by.
+   */
+  openRun(runId: string, use: RunUse): Promise<RunFolder>;
   /** What lies in the folder of a run, without making one. */
   runLeft(runId: string): Promise<RunLeft | undefined>;
   /** Of the runs that have a folder, those that are named. */
@@ -78,7 +81,14 @@ export interface TargetClaims {
   owner(installation: string): Promise<LiveOwner | undefined>;
 }
 
-/** Who holds an installation's lock and is not known to be dead. */
+/** For whom a run's folder is opened. */
+export interface RunUse {
+  readonly installation: string;
+  /** What it is opened for, for people: `install`, `resume`. */
+  readonly purpose: string;
+}
+
+/** Who holds a lock and is not known to be dead. */
 export interface LiveOwner {
   readonly pid: number;
   readonly host: string;
@@ -104,9 +114,13 @@ export interface RunFolder {
   readonly staging: string;
   /** File that the log of the run tool is appended to while it runs. */
   readonly logFile: string;
-  /** Durable before it resolves. */
+  /** Whose run it was when it was opened, by the state that was in it; undefined where there was none, or a damaged one. */
+  readonly keptFor: { readonly installation: string; readonly targetId: string } | undefined;
+  /** Durable before it resolves; notes whose run it is too. */
   saveState(state: object): Promise<void>;
   /** Undefined where there is none. */
   readState(): Promise<object | undefined>;
   remove(): Promise<void>;
+  /** Lets another process have it. Idempotent. */
+  close(): Promise<void>;
 }

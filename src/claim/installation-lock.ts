@@ -1,10 +1,9 @@
-import { shellWord } from '../bundle/shell-word.js';
-import { CnabError } from '../errors.js';
 import { makeFolder } from './atomic-write.js';
 import type { InstallationLock } from './claim-store.js';
 import { onDisk } from './disk-error.js';
+import { InUse } from './in-use.js';
 import type { Layout, TargetLayout } from './layout.js';
-import { takeLock, type LockAttempt, type LockContext } from './lock.js';
+import { takeLock, type LockContext } from './lock.js';
 import { sweepInstallation, sweepOutputs, sweepRuns } from './sweep.js';
 import type { Target } from './target.js';
 
@@ -25,36 +24,15 @@ export async function lockInstallation(
     await makeFolder(layout.locks);
     return await takeLock(path, purpose, context);
   });
-  if (!attempt.got) throw busy(installation, target, path, attempt);
+  if (!attempt.got) throw new InUse('installation', `"${installation}" on ${target.label}`, path, attempt);
   // What a killed process left half written is nobody's now.
-  if (attempt.tookOver) await sweep(layouts, layout, installation, context.clock.now()).catch(() => undefined);
+  if (attempt.tookOver) await sweep(layouts, layout, installation, context).catch(() => undefined);
   return { release: () => onDisk('release', path, attempt.release) };
 }
 
-async function sweep(layouts: Layout, layout: TargetLayout, installation: string, now: number): Promise<void> {
+async function sweep(layouts: Layout, layout: TargetLayout, installation: string, context: LockContext): Promise<void> {
+  const now = context.clock.now();
   await sweepInstallation(layout, installation, now);
   await sweepOutputs(layout, now);
-  await sweepRuns(layouts, now);
-}
-
-function busy(
-  installation: string,
-  target: Target,
-  path: string,
-  { owner, facts }: LockAttempt & { readonly got: false },
-): CnabError {
-  const what = `"${installation}" on ${target.label} is in use`;
-  if (owner === undefined) {
-    return new CnabError('busy', `${what}: its lock keeps changing hands`, { suggestions: ['try again'] });
-  }
-  const { pid, host, purpose, since } = owner;
-  const judged =
-    owner.bootId === facts.bootId &&
-    owner.pidNamespace === facts.pidNamespace &&
-    (owner.bootId !== undefined || host === facts.host);
-  return new CnabError('busy', `${what}: ${purpose} by process ${pid} on ${host}, since ${since}`, {
-    suggestions: judged
-      ? ['wait until it ends, or stop that process']
-      : [`if that process is gone (it cannot be seen from ${facts.host}), remove its lock: rm ${shellWord(path)}`],
-  });
+  await sweepRuns(layouts, context);
 }

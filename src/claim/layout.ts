@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { encodeFileName, hashedFileName } from './file-name.js';
 
-const DOCUMENT = '.json';
+/** How the names of records and locks end. */
+export const DOCUMENT = '.json';
 
 /**
  * Where everything is. Inside a target it is the layout of cnab-go's file store (claim/doc.go), with names encoded:
@@ -13,6 +14,7 @@ const DOCUMENT = '.json';
  *     <home>/targets/<target id>/results/<claim id>/<result id>.json
  *     <home>/targets/<target id>/outputs/<result id>/<result id>-<output name>  raw bytes
  *     <home>/locks/<target id>/<installation>.json
+ *     <home>/locks/.runs/<run id>.json
  *     <home>/runs/<run id>/
  */
 export interface Layout {
@@ -21,7 +23,10 @@ export interface Layout {
   readonly targets: string;
   readonly runs: string;
   on(targetId: string): TargetLayout;
+  /** No target's folder begins with a dot. */
+  readonly runLocks: string;
   run(runId: string): string;
+  runLock(runId: string): string;
 }
 
 export interface TargetLayout {
@@ -44,13 +49,16 @@ export interface TargetLayout {
 export function layoutOf(home: string): Layout {
   const targets = join(home, 'targets');
   const runs = join(home, 'runs');
+  const runLocks = join(home, 'locks', '.runs');
   return {
     home,
     schema: join(home, 'schema.json'),
     targets,
     runs,
     on: (targetId) => targetLayout(home, encodeFileName(targetId)),
+    runLocks,
     run: (runId) => join(runs, encodeFileName(runId)),
+    runLock: (runId) => join(runLocks, documentName(runId)),
   };
 }
 

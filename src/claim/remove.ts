@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { exists, syncFolder } from './atomic-write.js';
 import { isMissing } from './disk-error.js';
 import { decodeFileName } from './file-name.js';
-import { documentStem, isDocumentName, type Layout, type TargetLayout } from './layout.js';
+import { documentStem, isDocumentName, type TargetLayout } from './layout.js';
 import { removeOutputs } from './outputs.js';
 import { namesIn } from './read-file.js';
 
@@ -14,12 +14,12 @@ import { namesIn } from './read-file.js';
  */
 export async function removeInstallation(
   layout: TargetLayout,
-  runs: Pick<Layout, 'run'>,
   installation: string,
+  removeRun: (runId: string) => Promise<void>,
 ): Promise<void> {
   const claims = layout.claims(installation);
   for (const claimId of await idsIn(claims)) {
-    await rm(runs.run(claimId), { recursive: true, force: true });
+    await removeRun(claimId);
     for (const resultId of await idsIn(layout.results(claimId))) await removeOutputs(layout, resultId);
     await rm(layout.results(claimId), { recursive: true, force: true });
   }

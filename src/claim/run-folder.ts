@@ -1,10 +1,14 @@
 import { lstat, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { member } from '../bundle/own.js';
 import { CnabError } from '../errors.js';
 import { exists, FILE_MODE, makeFolder, replaceFile, syncFolder } from './atomic-write.js';
-import type { RunFolder, RunLeft } from './claim-store.js';
+import type { RunFolder, RunLeft, RunUse } from './claim-store.js';
 import { isMissing, onDisk } from './disk-error.js';
 import { DamagedDocument, formatDocument, parseObject } from './documents.js';
+import { InUse } from './in-use.js';
+import type { Layout } from './layout.js';
+import { takeLock, type LockAttempt, type LockContext } from './lock.js';
 import { namesIn, readRecord } from './read-file.js';
 
 /** What lies in the folder of a run; undefined where there is none. Rejects with errno errors, `invalid` for a damaged state. */
@@ -31,23 +35,79 @@ function placesIn(folder: string) {
   return { staging: join(folder, 'staging'), logFile: join(folder, 'log'), stateFile: join(folder, 'state.json') };
 }
 
-/** Opens or makes the folder of a run; what an earlier process left in it stays. Rejects with errno errors. */
-export async function openRunFolder(folder: string): Promise<RunFolder> {
+/** One run of one target. */
+export interface OwnedRun extends RunUse {
+  readonly runId: string;
+  readonly targetId: string;
+}
+
+/**
+ * Locks, and opens or makes, the folder of a run; what an earlier process left in it stays. Rejects with `InUse` while another
+ * process has it, and with errno errors.
+ */
+export async function openRunFolder(run: OwnedRun, layout: Layout, context: LockContext): Promise<RunFolder> {
+  const folder = layout.run(run.runId);
   const { staging, logFile, stateFile } = placesIn(folder);
-  await makeFolder(staging);
-  // Made here, so that whoever appends to it need not know the mode.
-  await (await open(logFile, 'a', FILE_MODE)).close();
-  return {
-    staging,
-    logFile,
-    saveState: (state) => onDisk('write', stateFile, () => replaceFile(stateFile, formatDocument(state))),
-    readState: () => onDisk('read', stateFile, () => readState(stateFile)),
-    remove: () =>
-      onDisk('remove', folder, async () => {
-        await rm(folder, { recursive: true, force: true });
-        await syncFolder(dirname(folder));
-      }),
-  };
+  const release = await lockRun(run, layout, context);
+  try {
+    await makeFolder(staging);
+    // Made here, so that whoever appends to it need not know the mode.
+    await (await open(logFile, 'a', FILE_MODE)).close();
+    const whose = { claim: run.runId, installation: run.installation, target: run.targetId };
+    return {
+      staging,
+      logFile,
+      keptFor: await keptFor(stateFile),
+      saveState: (state) =>
+        onDisk('write', stateFile, () => replaceFile(stateFile, formatDocument({ ...whose, ...state }))),
+      readState: () => onDisk('read', stateFile, () => readState(stateFile)),
+      remove: () => onDisk('remove', folder, () => removeFolder(folder)),
+      close: () => onDisk('release', layout.runLock(run.runId), release),
+    };
+  } catch (error) {
+    await release().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Removes what is kept of a run, where it is kept for this target and no process has it. Rejects with errno errors. */
+export async function removeRunFolder(run: OwnedRun, layout: Layout, context: LockContext): Promise<void> {
+  const folder = layout.run(run.runId);
+  if (!(await exists(folder))) return;
+  const lock = await takeRunLock(run, layout, context);
+  if (!lock.got) return;
+  try {
+    const owner = await keptFor(placesIn(folder).stateFile);
+    if (owner === undefined || owner.targetId === run.targetId) await removeFolder(folder);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function lockRun(run: OwnedRun, layout: Layout, context: LockContext): Promise<() => Promise<void>> {
+  const attempt = await takeRunLock(run, layout, context);
+  if (attempt.got) return attempt.release;
+  const { runId, installation } = run;
+  throw new InUse('run', `run ${runId} of "${installation}"`, layout.runLock(runId), attempt);
+}
+
+async function takeRunLock({ runId, purpose }: OwnedRun, layout: Layout, context: LockContext): Promise<LockAttempt> {
+  await makeFolder(layout.runLocks);
+  return await takeLock(layout.runLock(runId), purpose, context);
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await syncFolder(dirname(folder));
+}
+
+async function keptFor(stateFile: string): Promise<RunFolder['keptFor']> {
+  const state = await readState(stateFile).catch((error: unknown) => {
+    if (error instanceof CnabError) return undefined;
+    throw error;
+  });
+  const [installation, targetId] = [member(state, 'installation'), member(state, 'target')];
+  return typeof installation === 'string' && typeof targetId === 'string' ? { installation, targetId } : undefined;
 }
 
 async function readState(file: string): Promise<object | undefined> {

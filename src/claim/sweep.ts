@@ -1,8 +1,9 @@
 import { rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { TEMP_PREFIX } from './atomic-write.js';
+import { makeFolder, TEMP_PREFIX } from './atomic-write.js';
 import { decodeFileName } from './file-name.js';
-import { documentStem, isDocumentName, type Layout, type TargetLayout } from './layout.js';
+import { DOCUMENT, documentStem, isDocumentName, type Layout, type TargetLayout } from './layout.js';
+import { takeLock, type LockContext } from './lock.js';
 import { namesIn } from './read-file.js';
 
 /** Younger temporary files in folders that several processes write to may belong to one that is still writing. */
@@ -40,9 +41,11 @@ export async function sweepOutputs(layout: TargetLayout, now: number): Promise<v
 
 /**
  * Removes the folders of runs that no record speaks of any more: of stateless ones whose process was killed, and of removed
- * installations. Younger ones may belong to a run that goes on. Rejects with errno errors.
+ * installations. Younger ones may belong to a run that goes on, and so does one that a process has. Rejects with errno errors.
  */
-export async function sweepRuns(layout: Layout, now: number): Promise<void> {
+export async function sweepRuns(layout: Layout, context: LockContext): Promise<void> {
+  const now = context.clock.now();
+  await sweepRunLocks(layout, context, now);
   const names = await namesIn(layout.runs);
   if (names.length === 0) return;
   const known = new Set<string>();
@@ -54,7 +57,32 @@ export async function sweepRuns(layout: Layout, now: number): Promise<void> {
   }
   for (const name of names.filter((run) => !known.has(run))) {
     const folder = join(layout.runs, name);
-    if (now - (await newestIn(folder)) > OLD_MS) await rm(folder, { recursive: true, force: true });
+    if (now - (await newestIn(folder)) <= OLD_MS) continue;
+    await makeFolder(layout.runLocks);
+    await withoutOwner(join(layout.runLocks, name + DOCUMENT), context, () =>
+      rm(folder, { recursive: true, force: true }),
+    );
+  }
+}
+
+/** Locks of runs whose process was killed and of which nothing else is left. */
+async function sweepRunLocks(layout: Layout, context: LockContext, now: number): Promise<void> {
+  const runs = new Set(await namesIn(layout.runs));
+  await removeTemps(layout.runLocks, (modified) => now - modified > OLD_MS);
+  for (const name of (await namesIn(layout.runLocks)).filter(isDocumentName)) {
+    if (!runs.has(documentStem(name)))
+      await withoutOwner(join(layout.runLocks, name), context, () => Promise.resolve());
+  }
+}
+
+/** Does it, and removes the lock, where no live process has it. */
+async function withoutOwner(lock: string, context: LockContext, act: () => Promise<void>): Promise<void> {
+  const attempt = await takeLock(lock, 'sweep', context);
+  if (!attempt.got) return;
+  try {
+    await act();
+  } finally {
+    await attempt.release();
   }
 }
 

@@ -14,7 +14,7 @@ import { findOutput, returnOutputs, storeOutputs } from './outputs.js';
 import { namesIn, readRecord } from './read-file.js';
 import { damageOf, readInstallation } from './records.js';
 import { removeInstallation } from './remove.js';
-import { lookIntoRun, openRunFolder } from './run-folder.js';
+import { lookIntoRun, openRunFolder, removeRunFolder } from './run-folder.js';
 import { checkVersion, ensureHome } from './schema-version.js';
 import type { StoreOptions } from './store-options.js';
 import type { Target } from './target.js';
@@ -38,19 +38,24 @@ export function targetClaims(
       await ensureHome(layout);
       return await body();
     });
+  const locks = { probe: options, clock: options.clock };
   return {
     target,
     list: () => access('read', () => listInstallations(own)),
     read: (installation) => access('read', () => readOne(own, installation)),
-    lock: (installation, purpose) =>
-      write(() => lockInstallation(target, layout, installation, purpose, { probe: options, clock: options.clock })),
+    lock: (installation, purpose) => write(() => lockInstallation(target, layout, installation, purpose, locks)),
     nextId: (installation) => access('read', () => nextIdOf(own, installation, issued, options)),
     saveClaim: (claim) => write(() => saveClaim(target, own, claim)),
     saveResult: (installation, result, outputs = [], { keep = false } = {}) =>
       write(() => saveResult(own, installation, result, { outputs, keep })),
     output: (resultId, name) => access('read', () => findOutput(own, resultId, name)),
-    remove: (installation) => access('remove', () => removeInstallation(own, layout, installation)),
-    openRun: (runId) => write(() => openRunFolder(layout.run(runId))),
+    remove: (installation) =>
+      access('remove', () =>
+        removeInstallation(own, installation, (runId) =>
+          removeRunFolder({ runId, targetId: target.id, installation, purpose: 'remove' }, layout, locks),
+        ),
+      ),
+    openRun: (runId, use) => write(() => openRunFolder({ runId, targetId: target.id, ...use }, layout, locks)),
     runLeft: (runId) => access('read', () => lookIntoRun(layout.run(runId))),
     runsLeft: (runIds) => access('read', () => runsLeft(layout, runIds)),
     owner: (installation) => access('read', () => ownerOf(own.lock(installation), options)),

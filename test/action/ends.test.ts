@@ -29,7 +29,7 @@ describe('the end of a run', () => {
   it('is what it was when the lock cannot be released, or the run folder not removed: that is a warning', async () => {
     change((claims) => ({
       lock: async (...of) => ({ ...(await claims.lock(...of)), release: refusal }),
-      openRun: async (id) => ({ ...(await claims.openRun(id)), remove: refusal }),
+      openRun: async (...of) => ({ ...(await claims.openRun(...of)), remove: refusal }),
     }));
     const outcome = await stage.run('install', ok);
     assert.deepEqual([outcome.status, outcome.error], ['succeeded', undefined]);

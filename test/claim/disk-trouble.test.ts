@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { toDiskError } from '../../src/claim/disk-error.js';
 import { CnabError } from '../../src/errors.js';
-import { claim, idOf, removeFolder, result, storeIn, TARGET, tempFolder } from './samples.js';
+import { claim, idOf, removeFolder, result, storeIn, TARGET, tempFolder, USE } from './samples.js';
 
 const run = promisify(execFile);
 const WRITER = fileURLToPath(new URL('writer.ts', import.meta.url));
@@ -36,7 +36,7 @@ describe('a claim store that the disk refuses', () => {
       () => claims.saveResult('app', result(idOf(2), idOf(1), 'failed')),
       () => claims.output(idOf(2), 'x'),
       () => claims.remove('app'),
-      () => claims.openRun('run'),
+      () => claims.openRun('run', USE),
     ];
     for (const [at, call] of calls.entries()) {
       await assert.rejects(call(), (error: unknown) => {

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, truncate, utimes, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import type { TargetClaims } from '../../src/claim/claim-store.js';
 import { factsOf } from '../../src/claim/owner.js';
-import { claim, idOf, NOW, removeFolder, result, storeIn, TARGET, tempFolder } from './samples.js';
+import { claim, idOf, NOW, removeFolder, result, storeIn, TARGET, tempFolder, USE } from './samples.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -20,19 +20,20 @@ describe('what a killed process left', () => {
     assert.equal(await claims.runLeft(idOf(1)), undefined);
     assert.deepEqual(await claims.runsLeft([idOf(1)]), []);
     await assert.rejects(readdir(join(home, 'runs')), { code: 'ENOENT' });
-    const run = await claims.openRun(idOf(1));
+    const run = await claims.openRun(idOf(1), USE);
     assert.equal((await claims.runLeft(idOf(1)))?.state, undefined);
     await run.saveState({ job: 'a' });
     await writeFile(run.logFile, 'hello\n');
     await writeFile(join(run.staging, '0.part'), 'x'.repeat(10_000));
     const left = await claims.runLeft(idOf(1));
-    assert.deepEqual([left?.state, left?.logBytes, left?.logFile], [{ job: 'a' }, 6, run.logFile]);
+    const state = { claim: idOf(1), installation: 'app', target: TARGET.id, job: 'a' };
+    assert.deepEqual([left?.state, left?.logBytes, left?.logFile], [state, 6, run.logFile]);
     assert.equal(left?.stagedBytes, 10_000);
     assert.deepEqual(await claims.runsLeft([idOf(2), idOf(1)]), [idOf(1)]);
   });
 
   it('of a large output counts by what has come, not by how large it will be', async () => {
-    const run = await claims.openRun(idOf(1));
+    const run = await claims.openRun(idOf(1), USE);
     await writeFile(join(run.staging, '0.part'), 'x'.repeat(4096));
     await truncate(join(run.staging, '0.part'), 1024 ** 3);
     const { stagedBytes = 0 } = (await claims.runLeft(idOf(1))) ?? {};
@@ -52,9 +53,11 @@ describe('what a killed process left', () => {
 
   it('is swept away a day later: files that no result has, folders of runs that no claim has', async () => {
     await claims.saveClaim(claim(idOf(1)));
-    const run = await claims.openRun(idOf(1));
-    const stateless = await claims.openRun(idOf(2));
-    await claims.openRun(idOf(3));
+    const run = await claims.openRun(idOf(1), USE);
+    const stateless = await claims.openRun(idOf(2), USE);
+    await claims.openRun(idOf(3), USE);
+    const live = await claims.openRun(idOf(4), USE);
+    await stateless.close();
     const file = join(run.staging, '0');
     await writeFile(file, 'x');
     await claims.saveResult('app', result(idOf(5), idOf(1), 'succeeded'), [{ name: 'o', file }]);
@@ -62,7 +65,7 @@ describe('what a killed process left', () => {
     for (const id of [idOf(6), idOf(7)]) await mkdir(join(outputs, id));
     const old = new Date(NOW - 2 * DAY);
     for (const folder of [join(outputs, idOf(6)), join(outputs, idOf(5))]) await utimes(folder, old, old);
-    for (const folder of [run.staging, stateless.staging]) {
+    for (const folder of [run.staging, stateless.staging, live.staging]) {
       const whole = join(folder, '..');
       for (const name of await readdir(whole)) await utimes(join(whole, name), old, old);
       await utimes(whole, old, old);
@@ -73,7 +76,7 @@ describe('what a killed process left', () => {
     await leaveLockOfDead();
     await (await claims.lock('app', 'upgrade')).release();
     assert.deepEqual(await readdir(outputs), [idOf(5), idOf(7)]);
-    assert.deepEqual(await readdir(join(home, 'runs')), [idOf(1), idOf(3)]);
+    assert.deepEqual(await readdir(join(home, 'runs')), [idOf(1), idOf(3), idOf(4)]);
   });
 
   it('is no reason for a lock not to be had', async () => {

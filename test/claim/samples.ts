@@ -9,6 +9,8 @@ import { createClaimStore } from '../../src/claim/store.js';
 import type { Target } from '../../src/claim/target.js';
 
 export const TARGET: Target = { id: 'sandbox', driver: 'sandbox', label: 'sandbox' };
+/** For whom runs are opened. */
+export const USE = { installation: 'app', purpose: 'test' };
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 export const BUNDLE: Bundle = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, lstat, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TargetClaims } from '../../src/claim/claim-store.js';
-import { BUNDLE, claim, idOf, removeFolder, result, storeIn, TARGET, tempFolder } from './samples.js';
+import { BUNDLE, claim, idOf, removeFolder, result, storeIn, TARGET, tempFolder, USE } from './samples.js';
 
 describe('the claim store', () => {
   let top: string;
@@ -17,8 +17,9 @@ describe('the claim store', () => {
   afterEach(() => removeFolder(top));
 
   async function staged(name: string, content: string | Uint8Array): Promise<string> {
-    const { staging } = await claims.openRun('run');
-    const file = join(staging, name);
+    const run = await claims.openRun('run', USE);
+    await run.close();
+    const file = join(run.staging, name);
     await writeFile(file, content);
     return file;
   }
@@ -91,7 +92,9 @@ describe('the claim store', () => {
       const file = await staged('0', 'x');
       await chmod(file, 0o666);
       await claims.saveResult('app', result(idOf(2), idOf(1), 'succeeded'), [{ name: 'o', file }]);
-      await (await claims.openRun('run')).saveState({ a: 1 });
+      const run = await claims.openRun('run', USE);
+      await run.saveState({ a: 1 });
+      await run.close();
       const lock = await claims.lock('app', 'test');
       const locked = await readdir(home, { recursive: true });
       await lock.release();
@@ -186,9 +189,10 @@ describe('the claim store', () => {
 
   it('removes what a killed run left, its staged outputs too, and nothing of another run', async () => {
     await claims.saveClaim(claim(idOf(1)));
-    const killed = await claims.openRun(idOf(1));
-    const other = await claims.openRun(idOf(9));
+    const killed = await claims.openRun(idOf(1), USE);
+    const other = await claims.openRun(idOf(9), USE);
     await writeFile(join(killed.staging, '0.part'), 'secret');
+    await killed.close();
     await claims.remove('app');
     assert.deepEqual(await readdir(join(home, 'runs')), [idOf(9)]);
     await other.remove();
@@ -225,11 +229,15 @@ describe('the claim store', () => {
   });
 
   it('keeps the state of a run until it is removed', async () => {
-    const run = await claims.openRun('01/run');
+    const run = await claims.openRun('01/run', USE);
     assert.equal(await run.readState(), undefined);
     await run.saveState({ job: 'a' });
     await run.saveState({ job: 'b' });
-    assert.deepEqual(await (await storeIn(home).on(TARGET).openRun('01/run')).readState(), { job: 'b' });
+    await run.close();
+    const whose = { claim: '01/run', installation: 'app', target: TARGET.id };
+    const again = await storeIn(home).on(TARGET).openRun('01/run', USE);
+    assert.deepEqual(await again.readState(), { ...whose, job: 'b' });
+    await again.close();
     await writeFile(join(home, 'runs/01%2Frun/state.json'), '{"job":');
     await assert.rejects(run.readState(), { code: 'invalid', message: /state\.json: it is not JSON/ });
     await run.remove();
@@ -257,7 +265,7 @@ describe('the claim store', () => {
 
   it('never moves what a symbolic link points to', async () => {
     await claims.saveClaim(claim(idOf(1)));
-    const { staging } = await claims.openRun('run');
+    const { staging } = await claims.openRun('run', USE);
     const { symlink } = await import('node:fs/promises');
     await symlink('/etc/hostname', join(staging, 'link'));
     await assert.rejects(

@@ -7,7 +7,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../src/driver/clock.js';
 import { CnabError } from '../../src/errors.js';
-import { claim, result, storeIn, TARGET } from './samples.js';
+import { claim, result, storeIn, TARGET, USE } from './samples.js';
 
 const [home = '', mode = '', installation = 'app'] = process.argv.slice(2);
 if (process.env['WRITER_UID'] !== undefined) process.setuid?.(Number(process.env['WRITER_UID']));
@@ -48,7 +48,7 @@ async function many(): Promise<void> {
   for (let count = 0; ; count += 1) {
     const id = await one();
     await say(`claim ${id}`);
-    const run = await claims.openRun(id);
+    const run = await claims.openRun(id, USE);
     const file = join(run.staging, '0');
     await writeFile(file, `output of ${id}`);
     const resultId = await claims.nextId(installation);

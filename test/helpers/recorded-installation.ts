@@ -77,7 +77,7 @@ export async function recordRun(home: string, run: RecordedRun): Promise<string>
     bundle,
     parameters,
   });
-  const folder = await claims.openRun(id);
+  const folder = await claims.openRun(id, { installation: name, purpose: action });
   const all = { ...run.outputs, ...(run.log === undefined ? {} : { [LOGS_OUTPUT]: run.log }) };
   const files = await Promise.all(
     Object.entries(all).map(async ([output, content], index) => {
@@ -103,5 +103,6 @@ export async function recordRun(home: string, run: RecordedRun): Promise<string>
   };
   await claims.saveResult(name, result, files);
   await folder.remove();
+  await folder.close();
   return id;
 }
