@@ -65,8 +65,8 @@ async function stopWhatRuns(
 ): Promise<readonly string[]> {
   const { namespace, uid } = job;
   const look = async (): Promise<readonly V1Pod[]> => {
-    const pods = await listPods(api, { namespace, runId }, signal);
-    return pods.filter((pod) => ownerUid(pod) === uid);
+    const { items } = await listPods(api, { namespace, runId }, signal);
+    return items.filter((pod) => ownerUid(pod) === uid);
   };
   let pods = await look();
   if (pods.length === 0) {

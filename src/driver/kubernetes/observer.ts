@@ -81,7 +81,7 @@ export class Observer {
         });
         for await (const event of pods) {
           this.#refusedSince = undefined;
-          if (event.type === 'LISTED') view.seePods(event.objects);
+          if (event.type === 'LISTED') view.seePods(event.list);
           else view.seePod(event.object, event.type === 'DELETED');
           if (!listed) onListed();
           listed = true;
@@ -131,7 +131,7 @@ export class Observer {
     const pods = await api.list<V1Pod>(resource.pods(namespace), { ...this.#selection(), attempts: 1 });
     // Where watching is forbidden and listing is not, the poll carries the run.
     this.#refusedSince = undefined;
-    view.seePods(pods.items);
+    view.seePods(pods);
     if (hasStarted(this.#invocation())) return;
     const pod = view.pod?.metadata?.uid;
     if (pod === undefined) {

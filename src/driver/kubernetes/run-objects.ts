@@ -2,6 +2,7 @@ import type { V1Job, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 import { CnabError } from '../../errors.js';
 import type { BegunRun, RunState } from '../driver.js';
 import type { KubernetesApi } from './api.js';
+import type { KubernetesList } from './api-types.js';
 import { isNotFound } from './kubernetes-error.js';
 import { ANNOTATION, LABEL } from './names.js';
 import { resource, type JobReference } from './resources.js';
@@ -44,10 +45,10 @@ export async function listPods(
   api: KubernetesApi,
   { namespace, runId }: Pick<RunPlace, 'namespace' | 'runId'>,
   signal: AbortSignal,
-): Promise<readonly V1Pod[]> {
+): Promise<KubernetesList<V1Pod>> {
   const doing = `list the pods of the run in namespace ${namespace}`;
   const query = { labelSelector: `${LABEL.run}=${runId}` };
-  return (await api.list<V1Pod>(resource.pods(namespace), { doing, query, signal })).items;
+  return api.list<V1Pod>(resource.pods(namespace), { doing, query, signal });
 }
 
 /** UID of the Job that made the pod. */
@@ -78,10 +79,10 @@ export async function findRun(
   const isOurs = state.jobUid === undefined || found?.metadata?.uid === state.jobUid;
   const object = isOurs ? found : undefined;
   const pods = await listPods(api, place, signal);
-  const [pod] = pods;
+  const [pod] = pods.items;
   const uid = object?.metadata?.uid ?? state.jobUid ?? (pod === undefined ? undefined : ownerUid(pod));
   const name = object?.metadata?.name ?? state.job ?? place.jobs[0];
-  const isAny = object !== undefined || pods.some((each) => ownerUid(each) === uid);
+  const isAny = object !== undefined || pods.items.some((each) => ownerUid(each) === uid);
   if (!isAny || uid === undefined || name === undefined) return undefined;
   const view = new RunView();
   view.bind(uid);

@@ -1,4 +1,5 @@
 import type { CoreV1Event, V1Job, V1Pod } from '@kubernetes/client-node';
+import type { KubernetesList } from './api-types.js';
 import { hasStarted, invocationStatus } from './pod-status.js';
 import type { PodHistory } from './pod-verdict.js';
 
@@ -91,7 +92,7 @@ export class RunView {
     if (uid !== this.#pod.metadata?.uid) {
       this.#others.set(uid, pod.metadata?.name ?? uid);
     } else {
-      if (!isOlder(pod, this.#pod)) this.#pod = pod;
+      if (!isOlder(pod.metadata?.resourceVersion, this.#pod.metadata?.resourceVersion)) this.#pod = pod;
       this.#started ||= hasStarted(invocationStatus(pod));
       this.#podGone ||= deleted;
       // Only the deletion's own message is the last state; a pod that a list lacks may have got a node meanwhile.
@@ -100,11 +101,17 @@ export class RunView {
     this.wake();
   }
 
-  /** All pods of the Job: a pod that was known and is not among them is gone. */
-  seePods(pods: readonly V1Pod[]): void {
-    for (const pod of pods) this.seePod(pod);
-    const uid = this.#pod?.metadata?.uid;
-    if (uid !== undefined && !pods.some((pod) => pod.metadata?.uid === uid)) this.#podGone = true;
+  /**
+   * All pods of the Job: a pod that was known and is not among them is gone. An answer can be overtaken by a watch that
+   * tells of a pod made after it: a list says nothing of what is newer than itself.
+   */
+  seePods({ items, metadata }: KubernetesList<V1Pod>): void {
+    for (const pod of items) this.seePod(pod);
+    const known = this.#pod;
+    const isListed = items.some((pod) => pod.metadata?.uid === known?.metadata?.uid);
+    if (known !== undefined && !isListed && !isOlder(metadata.resourceVersion, known.metadata?.resourceVersion)) {
+      this.#podGone = true;
+    }
     this.wake();
   }
 
@@ -163,8 +170,7 @@ function hasCounted(job: V1Job | undefined): boolean {
 }
 
 /** Resource versions are decimal numbers that grow (KEP-5504); where one is not, the newer message counts as newer. */
-function isOlder(pod: V1Pod, known: V1Pod): boolean {
-  const [a, b] = [pod.metadata?.resourceVersion ?? '', known.metadata?.resourceVersion ?? ''];
-  if (!/^\d+$/.test(a) || !/^\d+$/.test(b)) return false;
-  return BigInt(a) < BigInt(b);
+function isOlder(version = '', than = ''): boolean {
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
+  return BigInt(version) < BigInt(than);
 }

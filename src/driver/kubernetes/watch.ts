@@ -53,7 +53,7 @@ export async function* watchList<T extends WatchedObject>(
         inTouch();
         failures = 0;
         version = list.metadata.resourceVersion ?? '';
-        yield* inventory.replace(list.items);
+        yield* inventory.replace(list);
       }
       const opened = clock.now();
       let said = false;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { V1Job } from '@kubernetes/client-node';
+import type { V1Job, V1Pod } from '@kubernetes/client-node';
+import type { KubernetesList } from '../../../src/driver/kubernetes/api-types.js';
 import { decide, waitingFor } from '../../../src/driver/kubernetes/decision.js';
 import { RunView } from '../../../src/driver/kubernetes/run-view.js';
 import { ended, event, initializing, JOB_UID, runPod, running } from '../../helpers/run-pod.js';
@@ -10,6 +11,10 @@ const bound = (): RunView => {
   return view;
 };
 const podUid = (view: RunView): string | undefined => view.pod?.metadata?.uid;
+const podList = (resourceVersion: string, ...items: V1Pod[]): KubernetesList<V1Pod> => ({
+  metadata: { resourceVersion },
+  items,
+});
 const job = (more: Partial<V1Job> = {}): V1Job => ({ metadata: { uid: JOB_UID }, ...more });
 
 describe('what is known of a run', () => {
@@ -54,10 +59,19 @@ describe('what is known of a run', () => {
 
   it('a pod that a list lacks is gone, and stays known', () => {
     const view = bound();
-    view.seePods([runPod({ invocation: running })]);
-    view.seePods([]);
+    view.seePods(podList('100', runPod({ invocation: running })));
+    view.seePods(podList('101'));
     assert.equal(view.podGone, true);
     assert.equal(view.pod?.metadata?.uid, 'pod-1');
+  });
+
+  it('a list that is older than a pod says nothing of it', () => {
+    const view = bound();
+    view.seePod(runPod({ resourceVersion: '100' }));
+    view.seePods(podList('99'));
+    assert.equal(view.podGone, false);
+    view.seePods(podList('100'));
+    assert.equal(view.podGone, true);
   });
 
   it('whoever waits is woken by each change until he goes', () => {
@@ -145,8 +159,8 @@ describe('what the state of the cluster means', () => {
     view.seePod(unscheduled, true);
     assert.equal(decide(view, times)?.kind, 'not-started');
     const listed = bound();
-    listed.seePods([unscheduled]);
-    listed.seePods([]);
+    listed.seePods(podList('100', unscheduled));
+    listed.seePods(podList('101'));
     const decision = decide(listed, times);
     assert.equal(decision?.kind === 'verdict' && decision.outcome.ran, 'unknown');
   });

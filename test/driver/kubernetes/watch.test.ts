@@ -49,7 +49,7 @@ describe('watchList', () => {
     for await (const event of watchList<Pod>(api, '/pods', { doing: 'watch pods', signal: stop.signal, ...more })) {
       words.push(
         event.type === 'LISTED'
-          ? `LISTED ${event.objects.length}`
+          ? `LISTED ${event.list.items.length}`
           : `${event.type} ${event.object.metadata.name}@${event.object.metadata.resourceVersion}`,
       );
       if (words.length === count) stop.abort();
