@@ -5,6 +5,7 @@ import type { ClaimRecord, Installation } from '../claim/claim.js';
 import { lastRun } from '../claim/status.js';
 import { CnabError } from '../errors.js';
 import { readAdopted, recordAdopted, unknownRuns } from './adopt.js';
+import { holdRun } from './hold.js';
 import { notInstalled } from './refuse.js';
 import type { ActionContext, ActionOutcome } from './request.js';
 import { releaseLeftovers } from './leftovers.js';
@@ -20,6 +21,8 @@ export interface ResumeRequest {
   readonly runId?: string;
   /** Stop it, and settle it. */
   readonly cancel: boolean;
+  /** Also from a process of another machine that is on it, or may be. */
+  readonly takeOver?: boolean;
 }
 
 /** `ended`: there is nothing to take up, because that run has an end. */
@@ -31,7 +34,7 @@ export type Resumed =
  * Takes up a run whose process is gone: of this store, or, where it knows of none, one that is found on the target by the
  * installation's name. What it left is put away even where there is nothing to take up.
  *
- * Rejects with CnabError: `busy` while a live process is on it, `not-found` where there is no such installation or run,
+ * Rejects with CnabError: `busy` while a live process is on it (`HeldElsewhere`: of another machine), `not-found` where there is no such installation or run,
  * `invalid` where a run that was found is not what it claims to be; then as `takeUp` does.
  */
 export async function resumeAction(request: ResumeRequest, context: ActionContext): Promise<Resumed> {
@@ -83,6 +86,7 @@ async function resumeLocked(request: ResumeRequest, context: ActionContext, clai
     const { record } = mine;
     const state = await stateOf(name, { runId: record.claim.id, state: mine.note.state }, context);
     const note = { ...mine.note, state };
+    await holdRun({ runId: record.claim.id, state }, request, claims.target, context);
     return await onRun(record.claim, purposeOf(request), { claims, store }, async (folder) => {
       const run = { record, note, claims, folder, stateless: false, cancel: request.cancel };
       return { kind: 'settled', outcome: await takeUp(run, context) };
@@ -122,6 +126,7 @@ async function adopt(
     const adopted = await readAdopted(found, name, context);
     const { claim, stateless, inputs } = adopted;
     if (stateless && runId === undefined) continue;
+    await holdRun(found, request, claims.target, context);
     return await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {
       // Where it is comes first: a process that is killed after this must not take it for one that never ran.
       const note = { state: found.state };

@@ -1,6 +1,6 @@
 import type { InvocationImage } from '../bundle/bundle.js';
 import type { Target } from '../claim/target.js';
-import type { CnabError } from '../errors.js';
+import { CnabError } from '../errors.js';
 
 /** One file that the run tool finds when it starts. */
 export interface InputFile {
@@ -91,6 +91,8 @@ export interface RunState {
   readonly jobUid?: string;
   readonly pod?: string;
   readonly podUid?: string;
+  /** The process of ours that was on it last, as its Job names it. */
+  readonly holder?: string;
   /** Somebody asked for its end: saved before the cluster is told. */
   readonly stop?: EndReason;
 }
@@ -176,6 +178,13 @@ export interface OperationResult {
 /** How a run ended, by what its target tells of it; `running`: nobody looks on any more. */
 export type RunEnd = Pick<OperationResult, 'status' | 'ran' | 'exitCode' | 'error'>;
 
+/** `busy`: a process that this driver knows nothing else of is on a run, or may be. */
+export class RunHeld extends CnabError {
+  constructor(message: string) {
+    super('busy', message);
+  }
+}
+
 export interface Driver {
   /**
    * Who would run it: asks the cluster. Creates nothing, but the namespace where the user asked for that and it is not
@@ -193,6 +202,14 @@ export interface Driver {
    */
   preview?(operation: Operation): readonly object[];
   run(operation: Operation, io: DriverIo): Promise<OperationResult>;
+  /**
+   * Makes sure, before a run is taken up, that no process of another machine is on it, which may take a while; from then on this one
+   * is. `takeOver`: whatever another one says. Rejects with `RunHeld`, and with CnabError `unavailable`.
+   */
+  hold(
+    run: Pick<BegunRun, 'runId' | 'state'>,
+    how: Pick<DriverIo, 'signal' | 'onProgress'> & { readonly takeOver: boolean },
+  ): Promise<void>;
   /**
    * Goes on where the process that began the run left off, and ends as `run` does; never starts the run tool. What has
    * arrived whole in `io.staging` does not travel again. Where nothing of the run is on the target and nothing says that it

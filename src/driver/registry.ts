@@ -19,6 +19,9 @@ export interface DriverSurroundings {
   readonly platform: string;
   readonly uid: number;
   readonly execPath: string;
+  /** As which process of which machine others see it. */
+  readonly pid: number;
+  readonly host: string;
   /** What a kubeconfig's credential plugin says while it runs. */
   readonly onPluginOutput?: (chunk: Uint8Array) => void;
   /** A terminal that a credential plugin may ask on. */
@@ -52,10 +55,11 @@ export async function createDriver(
 
 async function createKubernetes(settings: DriverSettings, surroundings: DriverSurroundings): Promise<Driver> {
   const { KubernetesDriver } = await import('./kubernetes/driver.js');
-  const { env, cwd, userHome, clock, onPluginOutput, interactive } = surroundings;
+  const { env, cwd, userHome, clock, onPluginOutput, interactive, pid, host } = surroundings;
   return new KubernetesDriver({
     settings,
     clock,
+    process: { pid, host },
     // Loading what reads a kubeconfig takes longer than all the rest, so it waits until a cluster is spoken to.
     connect: async () => {
       const { connectWithKubeconfig } = await import('./kubernetes/client.js');

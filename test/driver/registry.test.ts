@@ -18,6 +18,8 @@ const surroundings = (folder: string): DriverSurroundings => ({
   platform: process.platform,
   uid: 0,
   execPath: process.execPath,
+  pid: 1,
+  host: 'here',
 });
 
 describe('drivers by name', () => {

@@ -68,6 +68,37 @@ export function resourceContractCases(title: string, open: () => ContractCluster
       assert.equal((await open().request('DELETE', `${path}/${name}`)).status, 200);
     });
 
+    it('changes annotations of a Job by a patch, and refuses one that is made for an older Job', async () => {
+      const name = `contract-patch-${++count}`;
+      one = new ContractJob(open(), name);
+      await one.create({ invocation: 'sleep 30' });
+      await one.shows('MODIFIED Running, outputs running, invocation running');
+      interface Patched {
+        readonly metadata: {
+          readonly resourceVersion: string;
+          readonly annotations?: Readonly<Record<string, string>>;
+        };
+        readonly message: string;
+      }
+      const patch = async (annotations: object, resourceVersion?: string): Promise<[number, Patched]> => {
+        const answer = await open().request('PATCH', one?.path ?? '', { metadata: { annotations, resourceVersion } });
+        return [answer.status, parsed<Patched>(answer)];
+      };
+      const [status, first] = await patch({ 'cnab.io/holder': 'a', 'cnab.io/x': 'y' });
+      assert.deepEqual([status, first.metadata.annotations?.['cnab.io/holder']], [200, 'a']);
+      const { resourceVersion } = first.metadata;
+      const [, second] = await patch({ 'cnab.io/holder': null }, resourceVersion);
+      assert.deepEqual(
+        [second.metadata.annotations?.['cnab.io/holder'], second.metadata.annotations?.['cnab.io/x']],
+        [undefined, 'y'],
+      );
+      const [refused, { message }] = await patch({ 'cnab.io/holder': 'b' }, resourceVersion);
+      assert.equal(refused, 409);
+      assert.match(message, /^Operation cannot be fulfilled on jobs.batch ".*": the object has been modified/);
+      const none = await open().request('PATCH', `${one.path}-none`, { metadata: { annotations: { a: 'b' } } });
+      assert.equal(none.status, 404);
+    });
+
     it('shows in a watch that begins with nothing what is there, and then what comes', async () => {
       const name = `contract-watch-${++count}`;
       one = new ContractJob(open(), name);

@@ -36,6 +36,11 @@ export interface TestApiServer extends ApiServer {
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
 }
 
+/** What a body of ours is sent as. */
+export function contentTypeOf(method: string): string {
+  return method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+}
+
 /** Starts an API server on a free port, in a temporary folder that `close` removes. */
 export async function startTestApiServer(options: TestApiServerOptions = {}): Promise<TestApiServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cnab-api-server-'));
@@ -49,7 +54,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
   const request: TestApiServer['request'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${server.url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      headers: { authorization: `Bearer ${token}`, 'content-type': contentTypeOf(method), ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();

@@ -48,16 +48,19 @@ export type ProcessParts = Pick<
   'invocation' | 'sidecar' | 'operation' | 'settings' | 'server' | 'faults' | 'freeBytes'
 > & {
   readonly scripts?: Readonly<Record<string, ContainerScript>>;
+  /** Its processes are on `machine-1`, `machine-2` and so on; absent: their Jobs name none. */
+  readonly named?: boolean;
+  /** Time passes so many times faster for server and processes alike; for cases in which nobody is waited for. */
+  readonly faster?: number;
   /** Of whoever takes the run up; absent: the same. */
   readonly takerSettings?: Partial<DriverSettings>;
 };
 
-/** Time passes so many times faster for server and processes alike. */
 const FASTER = 6;
 
 /** Runs `act` with a server on which nothing has begun. */
 export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes) => Promise<T>): Promise<T> {
-  const clock = fastClock(FASTER);
+  const clock = fastClock(parts.faster ?? FASTER);
   const { invocation, sidecar } = parts;
   const scripts = {
     ...(invocation === undefined ? {} : { invocation }),
@@ -69,12 +72,15 @@ export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes
       parts.faults?.(server.faults);
       const asked = operation(parts.operation);
       let state: RunState = {};
+      let machines = 0;
       const { settings = {}, takerSettings = settings } = parts;
       const withDriver = async <T>(
         use: (driver: KubernetesDriver) => Promise<T>,
         its: Partial<DriverSettings> = takerSettings,
       ): Promise<T> => {
-        const driver = testDriver(server, { ...parts, settings: its, clock });
+        const process = { host: `machine-${++machines}`, pid: 1 };
+        const named = parts.named === true ? { process } : {};
+        const driver = testDriver(server, { ...parts, ...named, settings: its, clock });
         try {
           return await use(driver);
         } finally {

@@ -60,6 +60,8 @@ export class FakeDriver implements Driver {
     Promise.reject(new Error('no run was begun'));
   watches: (io: Pick<DriverIo, 'signal' | 'onProgress'>, run: Pick<BegunRun, 'runId' | 'state'>) => Promise<RunEnd> =
     () => Promise.reject(new Error('no run was begun'));
+  holds: (how: Parameters<Driver['hold']>[1], run: Pick<BegunRun, 'runId' | 'state'>) => Promise<void> = () =>
+    Promise.resolve();
   onRelease: () => Promise<readonly string[]> = () => Promise.resolve([]);
 
   constructor(
@@ -80,6 +82,10 @@ export class FakeDriver implements Driver {
   async run(operation: Operation, io: DriverIo): Promise<OperationResult> {
     this.operations.push(operation);
     return await live(operation.outputs, io, (life) => this.tool({ ...life, operation }));
+  }
+
+  hold(run: Pick<BegunRun, 'runId' | 'state'>, how: Parameters<Driver['hold']>[1]): Promise<void> {
+    return this.holds(how, run);
   }
 
   async resume(begun: BegunRun, io: DriverIo): Promise<OperationResult> {

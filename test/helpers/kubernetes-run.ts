@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { plainConnection } from '../../src/driver/kubernetes/connection.js';
-import { KubernetesDriver } from '../../src/driver/kubernetes/driver.js';
+import { KubernetesDriver, type KubernetesDriverOptions } from '../../src/driver/kubernetes/driver.js';
 import { systemClock, type Clock } from '../../src/driver/clock.js';
 import type { DriverIo, Operation, OperationResult, Progress, RunState } from '../../src/driver/driver.js';
 import { DEFAULT_SETTINGS, type DriverSettings } from '../../src/driver/settings.js';
@@ -102,13 +102,14 @@ export function runOn(server: TestApiServer, parts: RunParts = {}): Promise<Fini
 
 export function testDriver(
   server: TestApiServer,
-  parts: Pick<RunParts, 'settings' | 'clock' | 'freeBytes'> = {},
+  parts: Pick<RunParts, 'settings' | 'clock' | 'freeBytes'> & Pick<KubernetesDriverOptions, 'process'> = {},
 ): KubernetesDriver {
   return new KubernetesDriver({
     settings: { ...DEFAULT_SETTINGS, ...parts.settings },
     connect: () => Promise.resolve(plainConnection({ server: server.url, token: server.token, context: 'test' })),
     clock: parts.clock ?? systemClock,
     ...(parts.freeBytes === undefined ? {} : { freeBytes: parts.freeBytes }),
+    ...(parts.process === undefined ? {} : { process: parts.process }),
   });
 }
 

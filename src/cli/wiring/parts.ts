@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import type { ClaimStore } from '../../claim/claim-store.js';
 import { systemClock, type Clock } from '../../driver/clock.js';
 import type { Driver } from '../../driver/driver.js';
@@ -42,6 +42,8 @@ async function openDriver(name: string, settings: DriverSettings, place: DriverP
     platform: process.platform,
     uid: process.getuid?.() ?? -1,
     execPath: process.execPath,
+    pid: process.pid,
+    host: hostname(),
     interactive: stdin.isTTY === true,
   });
 }

@@ -17,6 +17,7 @@ import { RunCommand } from './run-command.js';
 interface TakeUpFlags extends ActionFlags {
   readonly run?: string | undefined;
   readonly cancel?: boolean;
+  readonly 'take-over'?: boolean;
 }
 
 /** A command that takes up a run which another process began, or waits for its end. */
@@ -26,7 +27,7 @@ export abstract class TakeUpCommand extends RunCommand {
     const { resumeAction } = await import('../../action/resume-action.js');
     const cancel = flags.cancel === true;
     const resumed = await this.takeUp(cancel ? 'cancel' : 'resume', name, flags, (context) =>
-      resumeAction({ ...requestFor(name, flags), cancel }, context),
+      resumeAction({ ...requestFor(name, flags), cancel, takeOver: flags['take-over'] === true }, context),
     );
     if (resumed.kind === 'ended') return await this.nothingToDo(resumed, flags);
     const { outcome } = resumed;

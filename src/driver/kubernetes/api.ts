@@ -105,6 +105,14 @@ export class KubernetesApi {
     }
   }
 
+  /**
+   * Merges `patch` (RFC 7386) into an object. With a `resourceVersion` in its metadata it is refused with a 409 where the object
+   * has changed since, so it may be sent again after a broken connection.
+   */
+  async patch<T>(path: string, patch: object, options: CallOptions): Promise<T> {
+    return (await this.json<T>('PATCH', path, options, patch, RETRY_IDEMPOTENT)).object;
+  }
+
   /** Resolves to false when the object was not there. */
   async delete(path: string, options: DeleteOptions): Promise<boolean> {
     const body = {
@@ -167,11 +175,12 @@ export class KubernetesApi {
     body: object | undefined,
     rule: RetryRule,
   ): Promise<Created<T>> {
+    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const request = {
       method,
       path: path + querySuffix(options.query),
-      ...(bytes === undefined ? {} : { body: bytes, headers: { 'content-type': 'application/json' } }),
+      ...(bytes === undefined ? {} : { body: bytes, headers: { 'content-type': contentType } }),
     };
     const { clock, random } = this;
     const attempts = options.attempts ?? 5;

@@ -2,6 +2,7 @@ import { openAssembler, type FreeBytes } from './assembler.js';
 import type { Cluster } from './cluster.js';
 import { environmentWarnings } from './environment.js';
 import type { HeldSidecars } from './held-sidecars.js';
+import { heldJob } from './holder.js';
 import { factsOf } from './job-facts.js';
 import { JobRun } from './job-run.js';
 import type { KeptState } from './kept-state.js';
@@ -10,6 +11,7 @@ import { Observer } from './observer.js';
 import type { Attempt, RunPlan } from './plan.js';
 import type { ProgressTeller } from './progress.js';
 import { checkRights } from './rights.js';
+import type { RunHold } from './run-hold.js';
 import { RunView } from './run-view.js';
 import { submit } from './submit.js';
 import { asksForExec, chooseWay } from './way.js';
@@ -27,6 +29,7 @@ export interface AttemptOptions {
   readonly attempt: Attempt;
   readonly planOf: (way: Way) => RunPlan;
   readonly held: HeldSidecars;
+  readonly hold: RunHold;
   readonly freeBytes: FreeBytes;
 }
 
@@ -35,7 +38,7 @@ export interface AttemptOptions {
  * and the Job is gone again. Rejects only where nothing has run and nothing is left.
  */
 export async function attemptRun(options: AttemptOptions): Promise<OperationResult | 'restricted'> {
-  const { operation, settings, cluster, io, teller, state, attempt, held, freeBytes } = options;
+  const { operation, settings, cluster, io, teller, state, attempt, held, hold, freeBytes } = options;
   const { api, place } = cluster;
   const { namespace } = place;
   const { runId } = operation;
@@ -50,13 +53,15 @@ export async function attemptRun(options: AttemptOptions): Promise<OperationResu
     const { user } = api.connection;
     const { mayExec } = await rights;
     const way = chooseWay(operation, settings, { mayExec, namespace, ...(user === undefined ? {} : { user }) });
-    const plan = options.planOf(way);
+    const planned = options.planOf(way);
+    const plan = hold.holder === undefined ? planned : { ...planned, job: heldJob(planned.job, hold.holder) };
     const facts = factsOf(plan.job.spec?.template.spec, name);
     const assembler = await openAssembler(operation, facts, io.staging, freeBytes);
     // On disk before the Job is made: whoever comes after us looks for it there.
     await state.renew(namespace, name);
     const onPosted = ({ uid }: { readonly uid: string }): Promise<void> => state.add({ jobUid: uid });
     const job = await submit({ api, namespace, plan, view, signal: io.signal, onPosted });
+    hold.begin(api, job);
     const isRestricted = attempt.restricted;
     const parts = { api, operation, settings, io, job, facts, view, observer, state, assembler, isRestricted };
     const warnings = environmentWarnings(operation.environment);

@@ -26,6 +26,8 @@ import { findRuns } from './find-runs.js';
 import { followLog } from './follow-log.js';
 import { giveUp } from './give-up.js';
 import { HeldSidecars } from './held-sidecars.js';
+import { holdRun } from './hold-run.js';
+import { Holds, type NamedProcess } from './holds.js';
 import { KeptState } from './kept-state.js';
 import { isAbort } from './kubernetes-error.js';
 import { leaving } from './leaving.js';
@@ -47,6 +49,8 @@ export interface KubernetesDriverOptions {
   readonly clock: Clock;
   /** Absent: asks the file system. */
   readonly freeBytes?: FreeBytes;
+  /** Absent: no other machine sees the runs, and their Jobs name nobody. */
+  readonly process?: NamedProcess;
   /** Further annotations of Job and pod. */
   readonly annotationsOf?: (operation: Operation) => Readonly<Record<string, string>>;
 }
@@ -57,11 +61,13 @@ export class KubernetesDriver implements Driver {
   #connection: Connection | undefined;
   #cluster: Cluster | undefined;
   readonly #held = new HeldSidecars();
+  readonly #holds: Holds;
   /** Runs whose end was seen here. */
   readonly #ended = new Set<string>();
 
   constructor(options: KubernetesDriverOptions) {
     this.#options = options;
+    this.#holds = new Holds(options.process, options.clock);
   }
 
   async target(signal: AbortSignal): Promise<Target> {
@@ -98,8 +104,9 @@ export class KubernetesDriver implements Driver {
    */
   async run(operation: Operation, io: DriverIo): Promise<OperationResult> {
     const teller = new ProgressTeller(io.onProgress);
-    const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
-    const state = new KeptState({}, io.onState);
+    const hold = this.#holds.on(operation.runId, io.detach !== true);
+    const told: DriverIo = { ...io, signal: hold.over(io.signal), onProgress: (progress) => teller.tell(progress) };
+    const state = new KeptState(hold.state, io.onState);
     try {
       this.check(operation);
       teller.tell({ phase: 'preparing' });
@@ -107,12 +114,12 @@ export class KubernetesDriver implements Driver {
       const { restricted } = cluster.place;
       const attempt = (attempt: Attempt): Promise<OperationResult | 'restricted'> => {
         const planOf = (way: Way): RunPlan => this.#plan(operation, attempt, way);
-        return attemptRun({ ...this.#shared(), operation, cluster, io: told, teller, state, attempt, planOf });
+        return attemptRun({ ...this.#shared(), hold, operation, cluster, io: told, teller, state, attempt, planOf });
       };
       const first = await attempt({ number: 1, restricted });
-      if (first !== 'restricted') return this.#seen(operation, first);
+      if (first !== 'restricted') return await this.#seen(operation, first);
       const second = await attempt({ number: 2, restricted: true });
-      if (second !== 'restricted') return this.#seen(operation, second);
+      if (second !== 'restricted') return await this.#seen(operation, second);
       throw new Error('a refused pod was asked for a third time');
     } catch (error) {
       if (isAbort(error) && io.signal.aborted) {
@@ -127,22 +134,28 @@ export class KubernetesDriver implements Driver {
 
   /** The same from where the process that began the run left off. */
   async resume(run: BegunRun, io: DriverIo): Promise<OperationResult> {
-    const { clock } = this.#options;
     const { namespace } = run.state;
     // Not even the intent to make a Job was saved.
-    if (namespace === undefined) return absentResult(run, clock.now());
+    if (namespace === undefined) return absentResult(run, this.#options.clock.now());
     const teller = new ProgressTeller(io.onProgress);
-    const told: DriverIo = { ...io, onProgress: (progress) => teller.tell(progress) };
-    const state = new KeptState(run.state, io.onState);
-    const signal = leaving(io.signal);
+    const hold = this.#holds.on(run.runId);
+    const told: DriverIo = { ...io, signal: hold.over(io.signal), onProgress: (progress) => teller.tell(progress) };
+    const state = new KeptState({ ...run.state, ...hold.state }, io.onState);
+    const signal = leaving(told.signal);
     try {
       teller.tell({ phase: 'preparing' });
       const { api } = await this.#open(signal);
-      return this.#seen(run, await takeUp({ ...this.#shared(), run, api, namespace, io: told, teller, state, signal }));
+      const parts = { ...this.#shared(), hold, run, api, namespace, io: told, teller, state, signal };
+      return await this.#seen(run, await takeUp(parts));
     } catch (error) {
-      if (isAbort(error) && signal.aborted) return goesOnResult({ started: false }, []);
+      if (isAbort(error) && signal.aborted) return await this.#seen(run, goesOnResult({ started: false }, []));
       throw error;
     }
+  }
+
+  async hold(run: Pick<BegunRun, 'runId' | 'state'>, how: Parameters<Driver['hold']>[1]): Promise<void> {
+    const { own } = this.#holds;
+    if (own !== undefined) await holdRun((await this.#open(how.signal)).api, run, own, how);
   }
 
   async find(installation: string, signal: AbortSignal): Promise<readonly FoundRun[]> {
@@ -188,6 +201,8 @@ export class KubernetesDriver implements Driver {
   async release({ runId, state }: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
     const { namespace, job, jobUid } = state;
     if (namespace === undefined || job === undefined || jobUid === undefined) return [];
+    // Whoever has taken the run over removes it.
+    if (!(await this.#holds.release(runId))) return [];
     // Else its hold time begins: nothing shortens it once the pod is being deleted.
     await this.#held.settled(runId);
     const reference = { namespace, name: job, uid: jobUid };
@@ -202,13 +217,13 @@ export class KubernetesDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    await this.#held.allSettled();
+    await Promise.all([this.#held.allSettled(), this.#holds.close()]);
     this.#connection?.close();
   }
 
-  #seen({ runId }: Pick<Operation, 'runId'>, result: OperationResult): OperationResult {
-    if (result.status !== 'running' && result.keep !== true) this.#ended.add(runId);
-    return result;
+  #seen(run: Pick<Operation, 'runId' | 'action'>, result: OperationResult): Promise<OperationResult> {
+    if (result.status !== 'running' && result.keep !== true) this.#ended.add(run.runId);
+    return this.#holds.after(run, result);
   }
 
   #shared(): Pick<TakeUpOptions, 'settings' | 'held' | 'freeBytes'> {

@@ -22,8 +22,12 @@ export class KeptState {
 
   /** The run is made anew under another name: what is known of the Job before it no longer holds. */
   async renew(namespace: string, job: string): Promise<void> {
-    const { stop } = this.#now;
-    this.#now = { namespace, job, ...(stop === undefined ? {} : { stop }) };
+    const { stop, holder } = this.#now;
+    this.#now = {
+      ...{ namespace, job },
+      ...(holder === undefined ? {} : { holder }),
+      ...(stop === undefined ? {} : { stop }),
+    };
     await this.#save(this.#now);
   }
 }

@@ -60,6 +60,11 @@ export function isAlreadyExists(error: unknown): boolean {
   return error instanceof KubernetesError && error.statusCode === 409 && error.reason === 'AlreadyExists';
 }
 
+/** 409 of a write whose object has changed since it was read. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof KubernetesError && error.statusCode === 409 && error.reason === 'Conflict';
+}
+
 /** 410: a resource version or page that the server no longer has. */
 export function isGone(error: unknown): boolean {
   return error instanceof KubernetesError && error.statusCode === 410;

@@ -15,6 +15,8 @@ export const ANNOTATION = {
   action: 'cnab.io/action',
   revision: 'cnab.io/revision',
   bundle: 'cnab.io/bundle',
+  /** Of the Job alone: who is on the run. */
+  holder: 'cnab.io/holder',
 } as const;
 
 export const OUTPUTS_CONTAINER = 'outputs';

@@ -4,7 +4,7 @@ import { abortErrorOf } from './deadline.js';
 import { isAbort } from './kubernetes-error.js';
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Absolute path with query, already encoded. */
   readonly path: string;
   readonly body?: Uint8Array;

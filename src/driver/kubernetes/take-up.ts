@@ -11,6 +11,7 @@ import { jobName } from './names.js';
 import { Observer } from './observer.js';
 import { neverStarts } from './orphan.js';
 import type { ProgressTeller } from './progress.js';
+import type { RunHold } from './run-hold.js';
 import { findRun, type FoundObjects } from './run-objects.js';
 import { DEFAULT_UID } from './security.js';
 
@@ -23,6 +24,7 @@ export interface TakeUpOptions {
   readonly teller: ProgressTeller;
   readonly state: KeptState;
   readonly held: HeldSidecars;
+  readonly hold: RunHold;
   readonly freeBytes: FreeBytes;
   /** Aborted by somebody who leaves: a stop needs the cluster. */
   readonly signal: AbortSignal;
@@ -33,7 +35,7 @@ export interface TakeUpOptions {
  * Rejects with CnabError where the run cannot be looked at, and then nothing has changed.
  */
 export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
-  const { run, settings, api, namespace, io, teller, state, held, freeBytes, signal } = options;
+  const { run, settings, api, namespace, io, teller, state, held, hold, freeBytes, signal } = options;
   const found = await findBegun(options);
   if (found === undefined) return absentResult(run, api.clock.now());
   const { view, job } = found;
@@ -42,6 +44,7 @@ export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
   const facts = settings.gracePeriodGiven === true ? { ...made, gracePeriodMs: settings.gracePeriodMs } : made;
   checkWanted(facts, outputs, job.name);
   await state.add({ namespace, job: job.name, jobUid: job.uid });
+  hold.begin(api, job);
   const assembler = await openAssembler(run, facts, io.staging, freeBytes);
   const observer = new Observer({ api, namespace, runId, job: job.name, view, onTrouble: teller.trouble });
   try {

@@ -120,6 +120,10 @@ export class SandboxDriver implements Driver {
     return this.#inner.run(operation, io);
   }
 
+  hold(run: Pick<BegunRun, 'runId' | 'state'>, how: Parameters<Driver['hold']>[1]): Promise<void> {
+    return this.#inner.hold(run, how);
+  }
+
   resume(run: BegunRun, io: DriverIo): Promise<OperationResult> {
     return this.#inner.resume(run, io);
   }

@@ -3,6 +3,7 @@ import https from 'node:https';
 import { contractCases } from '../../helpers/api-server-contract-cases.js';
 import { execContractCases } from '../../helpers/api-server-contract-exec-cases.js';
 import { resourceContractCases } from '../../helpers/api-server-contract-resource-cases.js';
+import { contentTypeOf } from '../../helpers/api-server.js';
 import { eachLine, type ContractCluster, type RawAnswer } from '../../helpers/api-server-contract.js';
 import { execClient, type ExecAnswer, type ExecClientOptions } from '../../helpers/exec-client.js';
 import { Api } from '../api.js';
@@ -49,7 +50,7 @@ execContractCases('an exec into a container of a cluster', cluster);
 /** The answer as it is, not yet parsed. */
 async function send(method: string, path: string, body?: object): Promise<[https.RequestOptions, URL, string]> {
   const content = body === undefined ? '' : JSON.stringify(body);
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) };
+  const headers = { 'content-type': contentTypeOf(method), 'content-length': Buffer.byteLength(content) };
   const options: https.RequestOptions = { method, headers, agent: new https.Agent() };
   await api.kubeconfig.applyToHTTPSOptions(options);
   return [options, new URL(api.server + path), content];

@@ -86,6 +86,16 @@ export function alreadyExists(resource: ResourceName, name: string): ApiError {
   );
 }
 
+/** The object has another resource version than the one that was named. */
+export function conflict(resource: ResourceName, name: string): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(resource)} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+    detailsOf(resource, name),
+  );
+}
+
 export function badRequest(message: string): ApiError {
   return new ApiError(400, 'BadRequest', message);
 }

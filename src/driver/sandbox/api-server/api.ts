@@ -12,6 +12,7 @@ import { checkLogStatus, logContainer, logQuery } from './log-response.js';
 import { readLog } from './log-reader.js';
 import { RESOURCES, type KubernetesObject, type ResourceName } from './objects.js';
 import type { Pod } from './pod-objects.js';
+import { patchObject } from './patch-object.js';
 import { jsonBody } from './request-body.js';
 import { resourceOf, type RequestInfo } from './request-info.js';
 import type { ResponseBody } from './response-body.js';
@@ -59,6 +60,10 @@ export async function answer(
     case 'create': {
       const { body, warnings } = createObject(cluster, resource, info, await jsonBody(request));
       return { status: 201, body, warnings };
+    }
+    case 'patch': {
+      const patch = await jsonBody(request, 'application/merge-patch+json');
+      return { status: 200, body: patchObject(cluster.store, resource, find(cluster, resource, info), patch) };
     }
     case 'delete': {
       if (resource === 'namespaces') throw methodNotAllowed();

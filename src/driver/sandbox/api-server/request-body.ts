@@ -5,7 +5,7 @@ import { ApiError, badRequest, bodyTooLarge } from './api-error.js';
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** The JSON of a request; undefined when it has no body. Throws ApiError 400, 413 or 415. */
-export async function jsonBody(request: IncomingMessage): Promise<unknown> {
+export async function jsonBody(request: IncomingMessage, accepted = 'application/json'): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   // What is too much is read all the same and dropped: an answer before the end of a request can be lost on its way.
@@ -15,9 +15,9 @@ export async function jsonBody(request: IncomingMessage): Promise<unknown> {
   }
   if (size > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES);
   if (size === 0) return undefined;
-  const type = (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim();
-  if (type !== 'application/json') {
-    const message = 'the body of the request was in an unknown format - accepted media types include: application/json';
+  const type = (request.headers['content-type'] ?? accepted).split(';')[0]?.trim();
+  if (type !== accepted) {
+    const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
     throw new ApiError(415, 'UnsupportedMediaType', message);
   }
   try {

@@ -1,6 +1,6 @@
 import { RESOURCES, type ResourceName } from './objects.js';
 
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'delete' | 'deletecollection';
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'patch' | 'delete' | 'deletecollection';
 
 /** What a request is about, as an authorizer sees it. */
 export interface RequestInfo {
@@ -57,6 +57,8 @@ function verbOf(method: string, named: boolean, watch: string | null): Verb | un
       return watch !== null && watch !== '0' && watch !== 'false' ? 'watch' : 'list';
     case 'POST':
       return 'create';
+    case 'PATCH':
+      return named ? 'patch' : undefined;
     case 'DELETE':
       return named ? 'delete' : 'deletecollection';
     default:
