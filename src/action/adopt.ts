@@ -1,13 +1,10 @@
-import { BUILT_IN_ACTIONS } from '../bundle/bundle.js';
-import { own } from '../bundle/own.js';
-import { validateBundle } from '../bundle/validate.js';
-import type { TargetClaims } from '../claim/claim-store.js';
+import type { RunFolder, TargetClaims } from '../claim/claim-store.js';
 import type { Claim, ClaimRecord, Installation } from '../claim/claim.js';
-import { DamagedDocument, MAX_DOCUMENT_BYTES, parseClaim } from '../claim/documents.js';
 import type { FoundRun, RunInputs } from '../driver/driver.js';
-import { CnabError } from '../errors.js';
+import { carriedClaim } from './carried-claim.js';
 import { asked } from './asked.js';
 import { runningResult } from './final-result.js';
+import { wantedOutputs } from './operation.js';
 import { traitsOf } from './permit.js';
 import type { ActionContext } from './request.js';
 
@@ -27,45 +24,28 @@ export interface AdoptedRun {
 export async function readAdopted(
   found: FoundRun,
   installation: string,
-  { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
+  { driver, signal, clock }: Pick<ActionContext, 'driver' | 'signal' | 'clock'>,
 ): Promise<AdoptedRun> {
   const inputs = await asked(signal, driver.inputs(found, signal));
-  const claim = await claimIn(inputs.record, found, installation);
+  const claim = await carriedClaim(inputs.record, found, installation, clock.now());
   return { claim, found, inputs, stateless: traitsOf(claim.bundle, claim.action).stateless };
 }
 
-async function claimIn(bytes: Uint8Array, { runId, action }: FoundRun, installation: string): Promise<Claim> {
-  const refuse = (reason: string, details: readonly string[] = []): CnabError =>
-    new CnabError('invalid', `the record that run ${runId} of "${installation}" carries cannot be used: ${reason}`, {
-      details,
-      suggestions: ['look at it: somebody may have changed it on the cluster'],
-    });
-  if (bytes.length > MAX_DOCUMENT_BYTES) throw refuse(`it is larger than ${MAX_DOCUMENT_BYTES} bytes`);
-  const claim = parsed(bytes, refuse);
-  if (claim.id !== runId) throw refuse(`it is that of run ${JSON.stringify(claim.id)}`);
-  if (claim.installation !== installation) throw refuse(`it is that of "${claim.installation}"`);
-  if (claim.action !== action) throw refuse(`it is that of the action "${claim.action}", not of "${action}"`);
-  const { bundle, problems } = await validateBundle(Buffer.from(JSON.stringify(claim.bundle)), 'the record');
-  if (bundle === undefined || problems.length > 0) {
-    throw refuse(
-      'its bundle is not valid:',
-      problems.map((problem) => `${problem.pointer}: ${problem.message}`),
-    );
-  }
-  const known = (BUILT_IN_ACTIONS as readonly string[]).includes(action) || own(bundle.actions, action) !== undefined;
-  if (!known) throw refuse(`its bundle has no action "${action}"`);
-  return claim;
-}
-
-function parsed(bytes: Uint8Array, refuse: (reason: string) => CnabError): Claim {
+/** False where it is gone by now. Rejects with CnabError `unavailable` where its record speaks of another run than its Job. */
+export async function isThere(
+  { claim, found }: AdoptedRun,
+  folder: RunFolder,
+  { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
+): Promise<boolean> {
+  const outputs = wantedOutputs(claim.bundle, claim.action);
+  let isThere = false;
   try {
-    const { document, defects } = parseClaim(bytes);
-    const [defect] = defects;
-    if (defect !== undefined) throw refuse(defect);
-    return document;
-  } catch (error) {
-    if (error instanceof DamagedDocument) throw refuse(error.message);
-    throw error;
+    const sight = await asked(signal, driver.look({ runId: claim.id, state: found.state, outputs }, signal));
+    isThere = sight.phase !== 'absent';
+    return isThere;
+  } finally {
+    // It was made to be looked into, and nothing is kept in it.
+    if (!isThere && folder.keptFor === undefined) await folder.remove();
   }
 }
 

@@ -4,7 +4,8 @@ import type { InstallationLock, TargetClaims } from '../claim/claim-store.js';
 import type { ClaimRecord, Installation } from '../claim/claim.js';
 import { lastRun } from '../claim/status.js';
 import { CnabError } from '../errors.js';
-import { readAdopted, recordAdopted, unknownRuns } from './adopt.js';
+import { isThere, readAdopted, recordAdopted, unknownRuns } from './adopt.js';
+import { broughtBy } from './brought.js';
 import { holdRun } from './hold.js';
 import { notInstalled } from './refuse.js';
 import type { ActionContext, ActionOutcome } from './request.js';
@@ -111,8 +112,8 @@ function purposeOf({ cancel }: ResumeRequest): string {
 }
 
 /**
- * A run that another store began, recorded in this one. A stateless run is taken up only where it is named: it has no
- * lock, so it may well have a live process.
+ * A run that another store began, recorded in this one once it is known to be what it claims to be; of several the newest
+ * that is. A stateless run is taken up only where it is named: it leaves no record, and nobody misses its end.
  */
 async function adopt(
   request: ResumeRequest,
@@ -121,20 +122,32 @@ async function adopt(
   installation: Installation | undefined,
 ): Promise<Resumed | undefined> {
   const { installation: name, runId, cancel } = request;
+  const { onWarning } = context.events;
+  const refused: CnabError[] = [];
   for (const found of await unknownRuns(name, installation, context)) {
     if (runId !== undefined && found.runId !== runId) continue;
-    const adopted = await readAdopted(found, name, context);
+    const adopted = await readAdopted(found, name, context).catch((error: unknown) => {
+      // Whoever may write there must not keep a good run from being taken up.
+      if (error instanceof CnabError && (error.code === 'invalid' || error.code === 'not-found')) refused.push(error);
+      else throw error;
+    });
+    if (adopted === undefined || (adopted.stateless && runId === undefined)) continue;
     const { claim, stateless, inputs } = adopted;
-    if (stateless && runId === undefined) continue;
     await holdRun(found, request, claims.target, context);
-    return await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {
+    const resumed = await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {
+      // Asked now that nobody here is on it: whoever was may have brought it to its end.
+      if (!(await isThere(adopted, folder, context))) return undefined;
       // Where it is comes first: a process that is killed after this must not take it for one that never ran.
       const note = { state: found.state };
       await folder.saveState(noteDocument(note));
       const record = stateless ? { claim, results: [] } : await recordAdopted(adopted, claims, context);
+      [...refused.map(({ message }) => `${message}.`), ...broughtBy(claim)].forEach(onWarning);
       const run = { record, note, claims, folder, stateless, inputs, cancel };
-      return { kind: 'settled', outcome: await takeUp(run, context) };
+      return { kind: 'settled' as const, outcome: await takeUp(run, context) };
     });
+    if (resumed !== undefined) return resumed;
   }
+  const [first] = refused;
+  if (first !== undefined) throw first;
   return undefined;
 }

@@ -25,6 +25,12 @@ export function formatUlid(time: number, random: Uint8Array): string {
   return head + tail;
 }
 
+/** The time in a ULID, in milliseconds since 1970; undefined for what is none in its canonical form. */
+export function timeOfUlid(text: string): number | undefined {
+  if (text.length !== LENGTH || ![...text].every((char, at) => digitsAt(at).includes(char))) return undefined;
+  return [...text.slice(0, TIME_LENGTH)].reduce((time, char) => time * 32 + ALPHABET.indexOf(char), 0);
+}
+
 /**
  * The smallest ULID that sorts after `text` by plain string comparison; for a ULID that is itself plus one.
  * `text` is opaque: stores hold ids that no ULID parser accepts (Porter's fixture has a hand-edited one).

@@ -235,8 +235,11 @@ export interface Driver {
    * does.
    */
   watch(run: Pick<BegunRun, 'runId' | 'state'>, io: Pick<DriverIo, 'signal' | 'onProgress'>): Promise<RunEnd>;
-  /** Rejects with CnabError `unavailable`. */
-  look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight>;
+  /** `outputs`: the run must have been made for these. Rejects with CnabError `unavailable`, also where it was made for others. */
+  look(
+    run: Pick<BegunRun, 'runId' | 'state'> & Partial<Pick<BegunRun, 'outputs'>>,
+    signal: AbortSignal,
+  ): Promise<RunSight>;
   /**
    * Removes what the run left on the target, once its record is on disk. One whose end this driver has not seen is stopped
    * first; what may go on nevertheless stays, and `look` tells of it. Gives warnings instead of rejecting.

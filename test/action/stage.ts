@@ -205,3 +205,22 @@ export async function refuses(running: Promise<unknown>, code: string, message: 
   assert.match([error.message, ...error.details, ...error.suggestions].join('\n'), message);
   return error;
 }
+
+/** A run of the driver's target that no store but its own knows; its claim is what `change` makes of it. */
+export async function elsewhere(
+  driver: FakeDriver,
+  action = 'install',
+  change: (claim: Claim) => object = (claim) => claim,
+): Promise<Claim> {
+  const other = await Stage.create();
+  await other.kill(action, (run) => run.posted());
+  const { claim } = await other.last();
+  await other.remove();
+  const state = { namespace: 'default', job: 'j', jobUid: 'u' };
+  driver.found = [{ runId: claim.id, action, created: Date.parse(claim.created), state }];
+  const changed = change(claim);
+  const record = Buffer.isBuffer(changed) ? changed : Buffer.from(JSON.stringify(changed));
+  driver.inputsOf = () => Promise.resolve({ record, environment: new Map(), files: new Map() });
+  driver.sight = { phase: 'running', detail: 'is running in pod p' };
+  return claim;
+}

@@ -6,11 +6,10 @@ import type { ActionOutcome } from '../../src/action/request.js';
 import { resumeAction, type Resumed, type ResumeRequest } from '../../src/action/resume-action.js';
 import { waitForRun } from '../../src/action/wait-for-run.js';
 import { recordedOutcome } from '../../src/action/recorded-outcome.js';
-import type { Claim } from '../../src/claim/claim.js';
 import type { OperationResult } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
-import { refuses, Stage } from './stage.js';
+import { elsewhere, refuses, Stage } from './stage.js';
 
 const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
 const whole = async (run: FakeLife): Promise<void> => {
@@ -41,97 +40,6 @@ describe('taking up', () => {
     return resumed.outcome;
   }
   const runs = (): Promise<string[]> => readdir(path.join(stage.home, 'runs'));
-
-  /** A run of the cluster that this store does not know; its claim is what `change` makes of it. */
-  async function elsewhere(action = 'install', change: (claim: Claim) => object = (claim) => claim): Promise<Claim> {
-    const other = await Stage.create();
-    await other.kill(action, (run) => run.posted());
-    const { claim } = await other.last();
-    await other.remove();
-    driver.found = [{ runId: claim.id, action, created: 0, state: { namespace: 'default', job: 'j', jobUid: 'u' } }];
-    const record = Buffer.from(JSON.stringify(change(claim)));
-    driver.inputsOf = () => Promise.resolve({ record, environment: new Map(), files: new Map() });
-    return claim;
-  }
-
-  describe('a run from an empty home', () => {
-    it('records it under its own id, as it was, and settles it', async () => {
-      const claim = await elsewhere();
-      assert.equal(outcome(await resume()).status, 'succeeded');
-      assert.deepEqual(await stage.story(), ['install: running, succeeded']);
-      assert.deepEqual((await stage.last()).claim, claim);
-      assert.deepEqual(driver.begun[0]?.state, { namespace: 'default', job: 'j', jobUid: 'u' });
-      assert.deepEqual(driver.released, [claim.id]);
-      assert.equal((await resume()).kind, 'ended');
-    });
-
-    for (const [what, change, message] of [
-      ['of another run', (claim: Claim) => ({ ...claim, id: '01ARZ3NDEKTSV4RRFFQ69G0001' }), /that of run "01ARZ3/],
-      ['of another installation', (claim: Claim) => ({ ...claim, installation: '../x' }), /that of "\.\.\/x"/],
-      [
-        'of another action',
-        (claim: Claim) => ({ ...claim, action: 'rotate' }),
-        /of the action "rotate", not of "install"/,
-      ],
-      ['without a bundle', ({ bundle: _, ...claim }: Claim) => claim, /it has no "bundle"/],
-      [
-        'with a bundle that is not valid',
-        (claim: Claim) => ({ ...claim, bundle: { ...claim.bundle, version: 'x' } }),
-        /version/,
-      ],
-      ['that is no object', () => [], /not a JSON object/],
-    ] as const) {
-      it(`refuses a record ${what}, and records nothing`, async () => {
-        await elsewhere('install', change);
-        await refuses(resume(), 'invalid', message);
-        assert.equal(await stage.installation(), undefined);
-        assert.equal(driver.begun.length, 0);
-      });
-    }
-
-    it('says why where the record may not be read', async () => {
-      await elsewhere();
-      driver.inputsOf = () => Promise.reject(new CnabError('unavailable', 'secrets may not be read here'));
-      await refuses(resume(), 'unavailable', /secrets may not be read here/);
-    });
-
-    it('is not run beside by an install that knows nothing of it, but with --force', async () => {
-      const { id } = await elsewhere();
-      const installing = new FakeDriver(whole);
-      installing.found = driver.found;
-      installing.sight = { phase: 'running', detail: 'is running in pod p' };
-      await refuses(
-        stage.run('install', installing),
-        'contact-lost',
-        new RegExp(`run ${id}\\) is not recorded here .*it is running in pod p\\.\n[^]*cnab resume app .*\n`),
-      );
-      assert.equal(await stage.installation(), undefined);
-      installing.sight = { phase: 'ended', detail: 'has ended with exit code 0' };
-      await stage.run('install', installing);
-      assert.match(stage.warnings.join(), new RegExp(`has ended with exit code 0. To record it: .* --run ${id}`));
-      await stage.store.on(FAKE_TARGET).remove('app');
-      installing.sight = { phase: 'running', detail: 'is running in pod p' };
-      await stage.run('install', installing, { force: true });
-    });
-
-    it('is not run beside by an action on older records that know the name and not that run', async () => {
-      const { id } = await elsewhere();
-      await stage.run('install', whole);
-      const acting = new FakeDriver(whole);
-      acting.found = driver.found;
-      acting.sight = { phase: 'running', detail: 'is running in pod p' };
-      for (const action of ['upgrade', 'uninstall', 'status']) {
-        await refuses(stage.run(action, acting), 'contact-lost', new RegExp(`run ${id}\\) is not recorded here`));
-      }
-      assert.equal(acting.operations.length, 0);
-    });
-
-    it('takes the run that is named', async () => {
-      const claim = await elsewhere();
-      driver.found = [{ ...driver.found[0]!, runId: '01ARZ3NDEKTSV4RRFFQ69G0001' }, ...driver.found];
-      assert.equal(outcome(await resume({ runId: claim.id })).runId, claim.id);
-    });
-  });
 
   describe('a run whose outputs are outstanding', () => {
     const outstanding: Partial<OperationResult> = {
@@ -251,7 +159,7 @@ describe('taking up', () => {
       await stage.kill('install', (run) => run.posted());
       assert.equal(outcome(await wait()).status, 'succeeded');
       await stage.store.on(FAKE_TARGET).remove('app');
-      await elsewhere();
+      await elsewhere(driver);
       assert.equal(outcome(await wait()).status, 'succeeded');
     });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { formatUlid, newUlid, ulidAfter } from '../../src/claim/ulid.js';
+import { formatUlid, newUlid, timeOfUlid, ulidAfter } from '../../src/claim/ulid.js';
 import { parseUlid } from './parse-ulid.js';
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
@@ -75,6 +75,18 @@ describe('the ULID after a text', () => {
         assert.ok(next === undefined ? id === GREATEST : valueOf(next) === valueOf(id) + 1n);
       }),
     );
+  });
+});
+
+describe('the time of a ULID', () => {
+  it('is the one that it was made with', () => {
+    fc.assert(fc.property(time48, bytes10, (time, random) => timeOfUlid(formatUlid(time, random)) === time));
+  });
+
+  it('is that of a ULID in its canonical form only', () => {
+    for (const text of ['', 'a-run', '0'.repeat(25), '0'.repeat(27), `8${'0'.repeat(25)}`, `0${'u'.repeat(25)}`]) {
+      assert.equal(timeOfUlid(text), undefined, text);
+    }
   });
 });
 

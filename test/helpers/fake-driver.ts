@@ -112,7 +112,7 @@ export class FakeDriver implements Driver {
     return this.watches(io, run);
   }
 
-  look(_run: Pick<BegunRun, 'runId' | 'state'>, _signal: AbortSignal): Promise<RunSight> {
+  look(_run: Parameters<Driver['look']>[0], _signal: AbortSignal): Promise<RunSight> {
     return Promise.resolve(this.sight);
   }
 

@@ -145,7 +145,7 @@ export abstract class LogCommand extends StoreCommand {
       const runs = await unknownRuns(name, undefined, { driver, signal });
       const found = runs.find(({ runId }) => flags.run === undefined || runId === flags.run.toUpperCase());
       if (found === undefined) throw unknown;
-      const { claim, inputs } = await readAdopted(found, name, { driver, signal });
+      const { claim, inputs } = await readAdopted(found, name, { driver, signal, clock: this.parts.clock });
       const complete = await followRun({ claim, state: found.state, inputs }, { driver, signal }, show);
       await this.sayEnd(claim, await driver.target(signal), complete, flags, signal);
     });

@@ -170,11 +170,11 @@ export class KubernetesDriver implements Driver {
     return readInputs(api, job, signal);
   }
 
-  async look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight> {
+  async look(run: Parameters<Driver['look']>[0], signal: AbortSignal): Promise<RunSight> {
     const { api } = await this.#open(signal);
     const found = await findRun(api, placeOf(run), run.state, signal);
     if (found === undefined) return { phase: 'absent', detail: 'is not on the cluster' };
-    return sightOf(found.view, this.#options.clock.now());
+    return sightOf(found, this.#options.clock.now(), run.outputs);
   }
 
   async follow(

@@ -1,10 +1,16 @@
-import type { RunSight } from '../driver.js';
+import type { RunSight, WantedOutput } from '../driver.js';
 import { decide, waitingFor } from './decision.js';
+import { checkWanted, factsOf } from './job-facts.js';
 import { hasStarted, invocationStatus, isTerminating } from './pod-status.js';
+import type { FoundObjects } from './run-objects.js';
 import type { RunView } from './run-view.js';
 
-/** How a run stands whose Job or pod is there, from one look at it. Pure; `now` in milliseconds since 1970. */
-export function sightOf(view: RunView, now: number): RunSight {
+/**
+ * How a run stands whose Job or pod is there, from one look at it. Pure; `now` in milliseconds since 1970. Throws CnabError
+ * `unavailable` where it was made for other outputs than `outputs`.
+ */
+export function sightOf({ view, spec, job }: FoundObjects, now: number, outputs?: readonly WantedOutput[]): RunSight {
+  if (outputs !== undefined) checkWanted(factsOf(spec, job.name), outputs, job.name);
   const { pod } = view;
   // No start time-out: whoever runs it judges that.
   const decision = decide(view, { now, posted: now, startTimeoutMs: 0 });

@@ -147,7 +147,7 @@ export class SandboxDriver implements Driver {
     return this.#inner.watch(run, io);
   }
 
-  look(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunSight> {
+  look(run: Parameters<Driver['look']>[0], signal: AbortSignal): Promise<RunSight> {
     return this.#inner.look(run, signal);
   }
 

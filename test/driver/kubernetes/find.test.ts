@@ -117,10 +117,12 @@ describe('a run that no record tells of', () => {
 
   it('whose record names other outputs than its Job cannot be taken up, and nothing is changed', async () => {
     const { script } = waits();
-    await withProcesses({ invocation: script }, async ({ run, resume, server }) => {
+    await withProcesses({ invocation: script }, async ({ run, resume, server, state, withDriver }) => {
       await run(leaveOnLog());
       const outputs = [{ name: 'greeting', path: '/cnab/app/outputs/other', sensitive: false }];
       await assert.rejects(resume({ outputs }), /was made for other outputs/);
+      const look = withDriver((driver) => driver.look({ runId: RUN_ID, state: state(), outputs }, never));
+      await assert.rejects(look, { code: 'unavailable', message: /was made for other outputs/ });
       assert.equal(server.cluster.store.list('jobs').length, 1);
     });
   });
