@@ -21,7 +21,7 @@ export async function executeAction(
   const { claim, secrets, start, digest } = prepared;
   context.events.onStart(start);
   prepared.warnings.forEach(context.events.onWarning);
-  const log = await RunLog.create(folder.logFile, secretPatterns(secrets), context.events.onLog);
+  const log = await RunLog.create(folder.logFile, secretPatterns(secrets), context.events.onLog, context.signal);
   const recorded = progress === undefined ? {} : { claims };
   const run = { claim, target: claims.target, digest, folder, log, state: undefined, ...recorded };
   return await bringToItsEnd(run, context, (io) => drive(prepared, context, io), progress);

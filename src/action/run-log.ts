@@ -7,6 +7,7 @@ import { messageOf } from '../errors.js';
 import type { KeptOutput } from './judge.js';
 import { LogSplice, type Fresh } from './log-splice.js';
 import { SecretMask } from './mask.js';
+import { ShownLog, type Show } from './shown-log.js';
 
 /** Bytes that a log gives back when it has filled the disk: the run's outputs and its result are to come, and count more. */
 const RESERVE = 256 * 1024;
@@ -15,8 +16,6 @@ const GAP = '[cnab: a part of the log may be missing here: the cluster has it no
 const MARK = Buffer.from('[cnab: a part of the log may be missing here: ');
 
 const NEWLINE = 10;
-
-type Show = (chunk: Uint8Array) => void | Promise<void>;
 
 export interface RunLogEnd {
   /** What the file holds: all that was printed, or, where `complete` is false, its beginning. */
@@ -28,13 +27,14 @@ export interface RunLogEnd {
 /**
  * The log of one run: masked, then on disk, then shown. On disk first, so that a run whose terminal is gone, or whose
  * process is killed, keeps what it had printed. A disk that refuses ends the record of the log, which then leaves room for
- * the run's other records, and a screen that refuses what is shown of it; neither ends the run.
+ * the run's other records, and a screen that refuses what is shown of it; neither ends the run. One call at a time is at work:
+ * whoever brings the log may have left it in the middle, on a screen that takes nothing, when its end is asked for.
  */
 export class RunLog {
   readonly #file: string;
   readonly #handle: FileHandle;
   readonly #mask: SecretMask;
-  readonly #show: Show;
+  readonly #shown: ShownLog;
   readonly #splice: LogSplice;
   #hash: Hash = createHash('sha256');
   #size = 0;
@@ -42,53 +42,64 @@ export class RunLog {
   #midLine = false;
   #gap = false;
   #diskFailure: string | undefined;
-  #showFailure: string | undefined;
+  #isOver = false;
+  #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(file: string, handle: FileHandle, secrets: readonly Buffer[], show: Show, size: number) {
+  private constructor(file: string, handle: FileHandle, secrets: readonly Buffer[], shown: ShownLog, size: number) {
     this.#file = file;
     this.#handle = handle;
     this.#mask = new SecretMask(secrets);
-    this.#show = show;
+    this.#shown = shown;
     this.#splice = new LogSplice(async (position, length) => {
       const bytes = Buffer.alloc(length);
       return bytes.subarray(0, (await handle.read(bytes, 0, length, position)).bytesRead);
     }, size);
   }
 
-  /** Rejects with CnabError `unavailable` when the file cannot be made. */
-  static async create(file: string, secrets: readonly Buffer[], show: Show): Promise<RunLog> {
+  /** `signal`: aborted when somebody wants an end. Rejects with CnabError `unavailable` when the file cannot be made. */
+  static async create(file: string, secrets: readonly Buffer[], show: Show, signal: AbortSignal): Promise<RunLog> {
     const handle = await onDisk('write', file, () => open(file, 'w', 0o600));
-    return new RunLog(file, handle, secrets, show, 0);
+    return new RunLog(file, handle, secrets, new ShownLog(show, signal), 0);
   }
 
   /**
    * Goes on with a log that another process began. What is written begins at the log's beginning once more, or as far back
    * as the cluster has it; only what is new to the file is recorded and shown. Rejects like `create`.
    */
-  static async resume(file: string, secrets: readonly Buffer[], show: Show): Promise<RunLog> {
+  static async resume(file: string, secrets: readonly Buffer[], show: Show, signal: AbortSignal): Promise<RunLog> {
     await onDisk('write', file, () => makeOwn(file));
     const handle = await onDisk('write', file, () => open(file, 'r+', 0o600));
     const { size } = await onDisk('read', file, () => handle.stat());
-    const log = new RunLog(file, handle, secrets, show, size);
+    const log = new RunLog(file, handle, secrets, new ShownLog(show, signal), size);
     await onDisk('read', file, () => log.#takeStock(size));
     return log;
   }
 
-  readonly write = async (chunk: Uint8Array): Promise<void> => this.#put(await this.#fresh(this.#mask.write(chunk)));
+  /** Resolves when it is on disk and shown; after the end it does nothing. */
+  readonly write = async (chunk: Uint8Array): Promise<void> => {
+    await this.#inTurn(async () => {
+      if (!this.#isOver) await this.#put(await this.#fresh(this.#mask.write(chunk)));
+    });
+    await this.#shown.taken();
+  };
 
   /**
    * Completes the file; it is durable when this resolves. With `more` the log may be gone on with later: what may be the
    * beginning of a secret is then not written.
    */
   async end(more = false): Promise<RunLogEnd> {
-    if (!more) {
-      await this.#put(await this.#fresh(this.#mask.end()));
-      await this.#put(this.#splice.end());
-    }
-    await this.#record(() => this.#handle.sync());
-    await this.#handle.close().catch(() => undefined);
+    await this.#inTurn(async () => {
+      if (!more) {
+        await this.#put(await this.#fresh(this.#mask.end()));
+        await this.#put(this.#splice.end());
+      }
+      this.#isOver = true;
+      await this.#record(() => this.#handle.sync());
+      await this.#handle.close().catch(() => undefined);
+    });
+    await this.#shown.taken();
     const sha256 = this.#hash.digest('hex');
-    const [disk, screen] = [this.#diskFailure, this.#showFailure];
+    const [disk, screen] = [this.#diskFailure, this.#shown.failure];
     return {
       output: { name: LOGS_OUTPUT, file: this.#file, size: this.#size, sha256, byBundle: false },
       complete: disk === undefined && !this.#gap && !(this.#splice.beganLater && this.#hasMark),
@@ -97,6 +108,12 @@ export class RunLog {
         ...(screen === undefined ? [] : [`a part of the log was not shown: ${screen}.`]),
       ],
     };
+  }
+
+  #inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(step);
+    this.#turn = done.catch(() => undefined);
+    return done;
   }
 
   async #fresh(bytes: Buffer): Promise<Fresh> {
@@ -125,12 +142,7 @@ export class RunLog {
       this.#midLine = bytes.at(-1) !== NEWLINE;
       this.#size += bytes.length;
     }
-    if (this.#showFailure !== undefined) return;
-    try {
-      await this.#show(bytes);
-    } catch (error) {
-      this.#showFailure = messageOf(error);
-    }
+    this.#shown.offer(bytes);
   }
 
   async #write(bytes: Buffer): Promise<void> {

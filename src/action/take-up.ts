@@ -57,7 +57,7 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
       signal: AbortSignal.timeout(PATIENCE_MS),
     },
   );
-  const log = await RunLog.resume(folder.logFile, secretPatterns(secrets.values), context.events.onLog);
+  const log = await RunLog.resume(folder.logFile, secretPatterns(secrets.values), context.events.onLog, context.signal);
   const begun: BegunRun = {
     ...{ runId: claim.id, installation: claim.installation, action: claim.action, state },
     outputs: wantedOutputs(claim.bundle, claim.action),

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { LOGS_OUTPUT } from '../../src/claim/claim.js';
 import type { TargetClaims } from '../../src/claim/claim-store.js';
-import { RunLog } from '../../src/action/run-log.js';
 import { CnabError } from '../../src/errors.js';
 import type { FAKE_TARGET } from '../helpers/fake-driver.js';
 import { type FakeRun } from '../helpers/fake-driver.js';
@@ -87,38 +84,4 @@ describe('the end of a run', () => {
     await assert.rejects(stage.run('install', ok, { installation: 'a\tb' }), { code: 'invalid' });
     assert.deepEqual(await readdir(stage.home), []);
   });
-});
-
-describe('the log of a run', () => {
-  let stage: Stage;
-  beforeEach(async () => (stage = await Stage.create()));
-  afterEach(async () => stage.remove());
-
-  it('is recorded whole when the screen refuses it, and says so once', async () => {
-    let shown = 0;
-    const log = await RunLog.create(path.join(stage.home, 'log'), [], () => {
-      shown += 1;
-      throw new Error('the screen is gone');
-    });
-    await log.write(Buffer.from('one\n'));
-    await log.write(Buffer.from('two\n'));
-    const { output, complete, warnings } = await log.end();
-    assert.equal(await readFile(output.file, 'utf8'), 'one\ntwo\n');
-    assert.deepEqual([shown, complete, output.size, output.name], [1, true, 8, LOGS_OUTPUT]);
-    assert.deepEqual(warnings, ['a part of the log was not shown: the screen is gone.']);
-  });
-
-  (existsSync('/dev/full') ? it : it.skip)(
-    'goes on when the disk refuses it, and keeps what was recorded before',
-    async () => {
-      const shown: string[] = [];
-      const log = await RunLog.create('/dev/full', [], (chunk) => void shown.push(Buffer.from(chunk).toString()));
-      await log.write(Buffer.from('one\n'));
-      await log.write(Buffer.from('two\n'));
-      const { output, complete, warnings } = await log.end();
-      assert.deepEqual(shown, ['one\n', 'two\n']);
-      assert.deepEqual([complete, output.size], [false, 0]);
-      assert.match(warnings.join(), /^only the first 0 bytes of the log are recorded: .*no space is left.*ENOSPC/);
-    },
-  );
 });

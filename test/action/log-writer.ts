@@ -6,7 +6,7 @@ import { argv, stdout } from 'node:process';
 import { RunLog } from '../../src/action/run-log.js';
 
 const folder = argv[2] ?? '';
-const log = await RunLog.create(join(folder, 'log'), [], () => undefined);
+const log = await RunLog.create(join(folder, 'log'), [], () => undefined, new AbortController().signal);
 const printed = Buffer.from(Array.from({ length: 2_000 }, (_, line) => `line ${line} ${'x'.repeat(1_000)}\n`).join(''));
 for (let at = 0; at < printed.length; at += 65_536) await log.write(printed.subarray(at, at + 65_536));
 await writeFile(join(folder, 'record'), Buffer.alloc(100_000));

@@ -86,6 +86,7 @@ export class Stage {
     driver: Driver | ConstructorParameters<typeof FakeDriver>[0],
     changes: Partial<ActionRequest> = {},
     signal: AbortSignal = new AbortController().signal,
+    context = this.context(driver, signal),
   ): Promise<ActionOutcome> {
     const request: ActionRequest = {
       action,
@@ -111,7 +112,7 @@ export class Stage {
       ...(action === 'install' ? { bundle: loaded(APP) } : {}),
       ...changes,
     };
-    return await runAction(request, this.context(driver, signal));
+    return await runAction(request, context);
   }
 
   context(
