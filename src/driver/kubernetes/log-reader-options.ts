@@ -17,6 +17,8 @@ export interface LogReaderOptions {
   readonly resume: 'exact' | 'overlap';
   /** Silence after which the connection is taken for dead; absent: silence is normal. */
   readonly idleMs?: number;
+  /** Silence after the container's end that is waited out while it is followed; default 150 ms. */
+  readonly drainMs?: number;
   /** Gives up after so long without contact; default 5 minutes. */
   readonly patienceMs?: number;
   /** The same log was read before: what refuses it now may let it be read again. */

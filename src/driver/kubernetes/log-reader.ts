@@ -143,7 +143,7 @@ export class LogReader {
   }
 
   private async readOnce(follow: boolean, signal: AbortSignal): Promise<Reading> {
-    const { source, idleMs, ended, onEvent } = this.options;
+    const { source, idleMs, drainMs, ended, onEvent } = this.options;
     const { sinceTime } = this.cursor;
     const response = await openLog(this.api, source, signal, {
       follow,
@@ -161,7 +161,7 @@ export class LogReader {
     const { clock } = this.api;
     const limits = {
       ...(idleMs === undefined ? {} : { idleMs }),
-      then: { signal: ended, idleMs: follow ? DRAIN_MS : LAST_IDLE_MS },
+      then: { signal: ended, idleMs: follow ? (drainMs ?? DRAIN_MS) : LAST_IDLE_MS },
     };
     for await (const chunk of chunksOf(response, { clock, signal, ...limits })) {
       this.contact = this.api.clock.now();

@@ -6,6 +6,12 @@ import { LogReader, type LogEnd, type LogReaderOptions, type LogSource } from '.
 /** Three heartbeats of the sidecar: a connection that is silent for so long is dead. */
 const IDLE_MS = 45_000;
 
+/**
+ * Whoever has everything does not wait for the end of a follow. Who has not gets what is on its way, however slow the line is:
+ * a file that was rotated is open in this connection alone. The kubelet ends a follow within a second of the container's end.
+ */
+const DRAIN_MS = 3000;
+
 export interface OutputsReaderOptions {
   readonly api: KubernetesApi;
   readonly source: LogSource;
@@ -46,6 +52,7 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
       ended,
       resume: 'overlap',
       idleMs: IDLE_MS,
+      drainMs: DRAIN_MS,
       onBytes,
       onEvent: (event) => {
         if (event.kind === 'connected') assembler.restart();

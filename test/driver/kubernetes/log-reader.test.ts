@@ -211,6 +211,21 @@ describe('LogReader', () => {
     assert.equal(peer.seen.length, 2);
   });
 
+  it('takes from a connection what comes within the silence that it may wait out after the end', async () => {
+    const late: Answer = (request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      response.write(A);
+      ended.abort();
+      void clock.sleep(4900).then(() => response.end(B));
+    };
+    const { log } = await reader([late, text('')], { drainMs: 5000 });
+    const end = log.run();
+    while (out === '') await new Promise(setImmediate);
+    await clock.elapse(4900);
+    assert.equal((await end).kind, 'ended');
+    assert.equal(out, 'a\nb\n<gap>');
+  });
+
   it('gives frames again from five seconds before, at the start of a line', async () => {
     const { peer, log } = await reader([cutAfter(`${A}${B}`.slice(0, -1)), thenEnded(text(A + B)), text(B)], {
       resume: 'overlap',
