@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   'contact-lost',
   'wrong-state',
   'interrupted',
+  'still-running',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

@@ -1,60 +1,157 @@
 import { checkInstallationName } from '../bundle/names.js';
-import type { TargetClaims } from '../claim/claim-store.js';
+import type { LiveOwner, TargetClaims } from '../claim/claim-store.js';
+import type { ClaimRecord, Installation } from '../claim/claim.js';
+import { InUse, lockAdvice } from '../claim/in-use.js';
 import { isUnsettled, lastRun, statusOf, unsettled } from '../claim/status.js';
 import { CnabError } from '../errors.js';
+import { HeldElsewhere } from './hold.js';
+import { leftError, lookOn, runElsewhere, type LookedOn, type SeenRun } from './look-on.js';
 import type { ActionContext } from './request.js';
 import { resumeAction, type Resumed, type ResumeRequest } from './resume-action.js';
+import { readNote } from './run-note.js';
+import { stateOf } from './unfinished.js';
 
 /** How often the record of a run is looked at that a live process is on. */
 const LOOK_MS = 500;
+/** The same where its process cannot be seen from here, and its target is asked too. */
+const UNSEEN_LOOK_MS = 2000;
+/** How long the record of a run that has ended is waited for, where nobody can tell whether its process lives. */
+const RECORD_MS = 60_000;
+
+export type Waited = Resumed | LookedOn;
 
 /**
  * Waits until a run has an end: the newest without one, else the newest. What a live process is on is waited for by its
- * record; what no process is on is taken up as `resumeAction` does. Rejects as that does but for `busy`, and with
- * `interrupted` when `context.signal` ends the waiting while another process is on it.
+ * record; what no process is on is taken up as `resumeAction` does. A run of another machine, and one whose process cannot be
+ * seen from here, is only looked at.
+ *
+ * Rejects as `resumeAction` does but for `busy`, as `lookOn` does, and with `interrupted` when `context.signal` ends the waiting.
  */
-export async function waitForRun(request: Omit<ResumeRequest, 'cancel'>, context: ActionContext): Promise<Resumed> {
-  const { installation: name } = request;
-  checkInstallationName(name);
+export async function waitForRun(
+  request: Pick<ResumeRequest, 'installation' | 'runId'>,
+  context: ActionContext,
+): Promise<Waited> {
+  checkInstallationName(request.installation);
   const claims = context.store.on(await context.driver.target(context.signal));
-  let { runId } = request;
-  for (;;) {
-    const ended = await endedRun(name, runId, claims);
-    if (ended !== undefined && 'kind' in ended) return ended;
-    // It stays the one that was meant, also where the next action begins at once.
-    runId ??= ended?.runId;
+  return await new Waiting(request.installation, claims, context).run(request.runId);
+}
+
+class Waiting {
+  #isWarned = false;
+  #pauseMs = LOOK_MS;
+  /** Since when the run has no end in the record though there is none to wait for on its target. */
+  #since: number | undefined;
+  #looked: LookedOn | undefined;
+
+  constructor(
+    private readonly name: string,
+    private readonly claims: TargetClaims,
+    private readonly context: ActionContext,
+  ) {}
+
+  async run(asked: string | undefined): Promise<Waited> {
+    const { name, claims, context } = this;
+    for (let runId = asked; ;) {
+      const installation = await claims.read(name);
+      const record = recordOf(installation, runId);
+      if (record === undefined || !isOpen(record)) {
+        const seen = await this.#elsewhere(runId, installation, record);
+        if (seen !== undefined) return await lookOn(seen, claims.target, context);
+        if (record !== undefined) return { kind: 'ended', record, claims };
+      }
+      // It stays the one that was meant, also where the next action begins at once.
+      runId ??= record?.claim.id;
+      const ended = await this.#step(runId, record);
+      if (ended !== undefined) return ended;
+      await context.clock.sleep(this.#pauseMs, context.signal).catch(() => undefined);
+      if (context.signal.aborted) throw leftError(name);
+    }
+  }
+
+  /** Of an ended run it is told also where nobody can ask the target for a later one. */
+  async #elsewhere(
+    runId: string | undefined,
+    installation: Installation | undefined,
+    record: ClaimRecord | undefined,
+  ): Promise<SeenRun | undefined> {
+    if (record !== undefined && runId !== undefined) return undefined;
+    return await runElsewhere(this.name, runId, installation, this.context).catch((error: unknown) => {
+      if (record === undefined || !(error instanceof CnabError)) throw error;
+      return undefined;
+    });
+  }
+
+  /** Undefined: it is to be looked at again. */
+  async #step(runId: string | undefined, record: ClaimRecord | undefined): Promise<Waited | undefined> {
+    const { name, claims, context } = this;
+    const owner = await claims.owner(name);
+    if (owner !== undefined) return await this.#owned(owner, record);
     try {
-      return await resumeAction(
-        { installation: name, cancel: false, ...(runId === undefined ? {} : { runId }) },
-        context,
-      );
+      return await resumeAction({ installation: name, cancel: false, ...(runId && { runId }) }, context);
     } catch (error) {
       if (!(error instanceof CnabError) || error.code !== 'busy') throw error;
-      const owner = await claims.owner(name);
-      const who = owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`;
+      if (error instanceof HeldElsewhere && record !== undefined) {
+        return await lookOn(await this.#seen(record), claims.target, context);
+      }
+      const holder = error instanceof InUse ? error.owner : undefined;
+      return holder === undefined ? undefined : await this.#owned(holder, record);
+    }
+  }
+
+  async #owned(owner: LiveOwner, record: ClaimRecord | undefined): Promise<LookedOn | undefined> {
+    const { context } = this;
+    const who = `process ${owner.pid} on ${owner.host}`;
+    if (owner.isJudged) {
       context.events.onProgress({ phase: 'running', detail: `${who} is on it` });
+      return undefined;
     }
-    await context.clock.sleep(LOOK_MS, context.signal).catch(() => undefined);
-    if (context.signal.aborted) {
-      throw new CnabError('interrupted', `the run of "${name}" goes on: only the waiting for it has ended.`);
+    const advice = lockAdvice(owner);
+    if (!this.#isWarned) {
+      context.events.onWarning(`${who} (${owner.purpose} since ${owner.since}) has "${this.name}" locked: ${advice}`);
     }
+    this.#isWarned = true;
+    this.#pauseMs = UNSEEN_LOOK_MS;
+    return await this.#unseen(record, who, advice);
+  }
+
+  /** The process may be at it yet, or be gone for ever: the target tells how the run ended, and some time later that counts. */
+  async #unseen(record: ClaimRecord | undefined, who: string, advice: string): Promise<LookedOn | undefined> {
+    const { context, name } = this;
+    if (record !== undefined) this.#looked ??= await this.#look(record);
+    const now = context.clock.now();
+    this.#since ??= now;
+    context.events.onProgress({ phase: 'cleaning-up', detail: `for ${who} to record how it ended` });
+    if (now - this.#since < RECORD_MS) return undefined;
+    if (this.#looked !== undefined) return { ...this.#looked, next: `its record has no end: ${advice}` };
+    const what = record === undefined ? `no run of "${name}"` : `nothing of run ${record.claim.id} of "${name}"`;
+    const message = `${what} is to be found, and whether ${who} still is on it cannot be seen from here.`;
+    throw new CnabError('busy', message, { suggestions: [advice] });
+  }
+
+  /** Undefined where nothing of it is on the target. */
+  async #look(record: ClaimRecord): Promise<LookedOn | undefined> {
+    return await lookOn(await this.#seen(record), this.claims.target, this.context).catch((error: unknown) => {
+      if (error instanceof CnabError && error.code === 'contact-lost') return undefined;
+      throw error;
+    });
+  }
+
+  async #seen({ claim }: ClaimRecord): Promise<SeenRun> {
+    const { installation, action, id: runId } = claim;
+    const noted = readNote((await this.claims.runLeft(runId).catch(() => undefined))?.state).state;
+    const state = await stateOf(installation, { runId, state: noted }, this.context);
+    return { runId, installation, action, state };
   }
 }
 
-/** The run when it has an end; else which one it is; undefined where the store knows none. */
-async function endedRun(
-  name: string,
-  runId: string | undefined,
-  claims: TargetClaims,
-): Promise<Resumed | { readonly runId: string } | undefined> {
-  const installation = await claims.read(name);
+/** The one that is named; else the newest without an end; else the newest. */
+function recordOf(installation: Installation | undefined, runId: string | undefined): ClaimRecord | undefined {
   if (installation === undefined) return undefined;
-  const record =
-    runId === undefined
-      ? (unsettled(installation) ?? lastRun(installation))
-      : installation.records.find(({ claim }) => claim.id === runId);
-  if (record === undefined) return undefined;
-  // What is recorded as unknown may still be found out; `resumeAction` tells when it is not.
-  const isOpen = isUnsettled(record) || statusOf(record) === 'unknown';
-  return isOpen ? { runId: record.claim.id } : { kind: 'ended', record, claims };
+  if (runId === undefined) return unsettled(installation) ?? lastRun(installation);
+  return installation.records.find(({ claim }) => claim.id === runId);
+}
+
+/** What is recorded as unknown may still be found out; `resumeAction` tells when it is not. */
+function isOpen(record: ClaimRecord): boolean {
+  return isUnsettled(record) || statusOf(record) === 'unknown';
 }

@@ -96,6 +96,9 @@ export interface LiveOwner {
   readonly purpose: string;
   /** RFC 3339. */
   readonly since: string;
+  /** False where it cannot be seen from here: it counts as alive, and may be long gone. */
+  readonly isJudged: boolean;
+  readonly lockFile: string;
 }
 
 /** What a run has left in its folder so far. */

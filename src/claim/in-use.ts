@@ -2,6 +2,7 @@ import { shellWord } from '../bundle/shell-word.js';
 import { CnabError } from '../errors.js';
 import type { LiveOwner } from './claim-store.js';
 import type { LockAttempt } from './lock.js';
+import { canJudge, type LockOwner, type ProcessFacts } from './owner.js';
 
 /** `busy`: another process has an installation, or one run, which may belong to another target or to no record at all. */
 export class InUse extends CnabError {
@@ -21,15 +22,21 @@ export class InUse extends CnabError {
       return;
     }
     const { pid, host, purpose, since } = owner;
-    const judged =
-      owner.bootId === facts.bootId &&
-      owner.pidNamespace === facts.pidNamespace &&
-      (owner.bootId !== undefined || host === facts.host);
+    const seen = seenOwner(path, owner, facts);
     super('busy', `${what} is in use: ${purpose} by process ${pid} on ${host}, since ${since}`, {
-      suggestions: judged
-        ? ['wait until it ends, or stop that process']
-        : [`if that process is gone (it cannot be seen from ${facts.host}), remove its lock: rm ${shellWord(path)}`],
+      suggestions: [seen.isJudged ? 'wait until it ends, or stop that process' : lockAdvice(seen, facts.host)],
     });
-    this.owner = { pid, host, purpose, since };
+    this.owner = seen;
   }
+}
+
+/** What is told of the owner of a lock. */
+export function seenOwner(lockFile: string, owner: LockOwner, facts: ProcessFacts): LiveOwner {
+  const { pid, host, purpose, since } = owner;
+  return { pid, host, purpose, since, isJudged: canJudge(owner, facts), lockFile };
+}
+
+/** What to do about a lock whose owner cannot be seen from here. */
+export function lockAdvice({ lockFile }: LiveOwner, here?: string): string {
+  return `if that process is gone (it cannot be seen from ${here ?? 'here'}), remove its lock: rm ${shellWord(lockFile)}`;
 }

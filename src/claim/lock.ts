@@ -55,10 +55,14 @@ export async function takeLock(path: string, purpose: string, context: LockConte
 }
 
 /** The owner of the lock file `path` where it is not known to be dead. Takes nothing over. Rejects with errno errors. */
-export async function liveOwner(path: string, { probe }: Pick<LockContext, 'probe'>): Promise<LockOwner | undefined> {
+export async function liveOwner(
+  path: string,
+  { probe }: Pick<LockContext, 'probe'>,
+): Promise<{ readonly owner: LockOwner; readonly facts: ProcessFacts } | undefined> {
   const owner = parseOwner((await readText(path)) ?? '');
   if (owner === undefined) return undefined;
-  return (await isDead(owner, await factsOf(probe), probe, dirname(path))) ? undefined : owner;
+  const facts = await factsOf(probe);
+  return (await isDead(owner, facts, probe, dirname(path))) ? undefined : { owner, facts };
 }
 
 /** `changed`: the lock was released or taken over while it was looked at. */

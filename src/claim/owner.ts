@@ -84,6 +84,15 @@ export async function isDead(
   return over || (owner.started !== undefined && owner.started !== stat.started);
 }
 
+/** Whether it can be told from here that the owner of a lock is dead, or will be once it is. */
+export function canJudge(owner: LockOwner, own: ProcessFacts): boolean {
+  return (
+    owner.bootId === own.bootId &&
+    owner.pidNamespace === own.pidNamespace &&
+    (owner.bootId !== undefined || owner.host === own.host)
+  );
+}
+
 /** Undefined for what is no owner document: half written, or not ours. */
 export function parseOwner(text: string): LockOwner | undefined {
   try {

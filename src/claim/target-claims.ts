@@ -8,6 +8,7 @@ import { DamagedDocument, formatDocument, MAX_DOCUMENT_BYTES, parseTarget } from
 import { decodeFileName, encodeFileName } from './file-name.js';
 import { lockInstallation } from './installation-lock.js';
 import { documentName, isDocumentName, type Layout, type TargetLayout } from './layout.js';
+import { seenOwner } from './in-use.js';
 import { liveOwner } from './lock.js';
 import { nextIdOf } from './next-id.js';
 import { findOutput, returnOutputs, storeOutputs } from './outputs.js';
@@ -68,10 +69,8 @@ async function runsLeft(layout: Layout, runIds: readonly string[]): Promise<read
 }
 
 async function ownerOf(lock: string, probe: StoreOptions): Promise<LiveOwner | undefined> {
-  const owner = await liveOwner(lock, { probe });
-  if (owner === undefined) return undefined;
-  const { pid, host, purpose, since } = owner;
-  return { pid, host, purpose, since };
+  const live = await liveOwner(lock, { probe });
+  return live === undefined ? undefined : seenOwner(lock, live.owner, live.facts);
 }
 
 /** True where the installation has a claim, readable or not. Rejects with errno errors. */

@@ -15,6 +15,7 @@ export const EXIT_CODES = [
   { code: 7, meaning: 'another run of this installation is going on' },
   { code: 8, meaning: 'contact lost: it may have run, the outcome is unknown: resume' },
   { code: 9, meaning: "the installation's state forbids it (already installed, already uninstalled)" },
+  { code: 10, meaning: 'the time to wait is over; the run goes on' },
   { code: 70, meaning: 'a bug in cnab' },
   { code: 130, meaning: 'interrupted by SIGINT; a run that it stopped is recorded as canceled' },
   { code: 143, meaning: 'interrupted by SIGTERM; a run that it stopped is recorded as canceled' },
@@ -36,6 +37,7 @@ const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
   'contact-lost': 8,
   'wrong-state': 9,
   interrupted: 130,
+  'still-running': 10,
 };
 
 /** The exit code of an error; an interruption tells its signal, because shells tell them apart. */

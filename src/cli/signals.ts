@@ -12,14 +12,14 @@ export interface SignalSource {
 export interface StopSignals {
   /** Aborted once, by the first signal or the time-out, with a `StopReason`. */
   readonly signal: AbortSignal;
-  /** Begins the orderly stop after `ms`; 0: never. Gives what ends the timer. */
+  /** Begins the orderly stop after `ms`, or leaves where signals do; 0: never. Gives what ends the timer. */
   startTimer(ms: number, clock: Clock): () => void;
 }
 
 export interface StopOptions {
   /** True where SIGINT is a person's Ctrl-C; a CI system sends SIGTERM right after SIGINT, which must not cut the stop short. */
   readonly fromTerminal: boolean;
-  /** `leave`: of a command that only looks on (`wait`, `logs -f`) a signal ends the looking on, not the run. */
+  /** `leave`: of a command that only looks on (`wait`, `logs -f`) a signal and the time-out end the looking on, not the run. */
   readonly asks?: 'stop' | 'leave';
   /** What takes the run up again, to be typed: `cnab resume app`; undefined while there is no run. */
   readonly resume?: () => string | undefined;
@@ -43,7 +43,7 @@ export function stopSignals(source: SignalSource, options: StopOptions): StopSig
     onStop(line, reason, signal);
     controller.abort(reason);
   };
-  const leave = (word: string, signal: Signal): void => {
+  const leave = (word: string, signal?: Signal): void => {
     const command = options.resume?.();
     const goesOn = command === undefined ? '' : `; the run goes on: ${command}`;
     end({ kind: 'leave' }, `${word}${goesOn}`, signal);
@@ -70,7 +70,10 @@ export function stopSignals(source: SignalSource, options: StopOptions): StopSig
       const timer = new AbortController();
       if (ms > 0) {
         clock.sleep(ms, timer.signal).then(
-          () => end({ kind: 'timeout' }, `the time-out of ${durationText(ms)} is over: stopping the run`),
+          () =>
+            asks === 'leave'
+              ? leave(`the time to wait of ${durationText(ms)} is over`)
+              : end({ kind: 'timeout' }, `the time-out of ${durationText(ms)} is over: stopping the run`),
           () => undefined,
         );
       }

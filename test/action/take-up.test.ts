@@ -4,12 +4,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ActionOutcome } from '../../src/action/request.js';
 import { resumeAction, type Resumed, type ResumeRequest } from '../../src/action/resume-action.js';
-import { waitForRun } from '../../src/action/wait-for-run.js';
-import { recordedOutcome } from '../../src/action/recorded-outcome.js';
 import type { OperationResult } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
-import { elsewhere, refuses, Stage } from './stage.js';
+import { refuses, Stage } from './stage.js';
 
 const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
 const whole = async (run: FakeLife): Promise<void> => {
@@ -131,63 +129,6 @@ describe('taking up', () => {
     await refuses(stage.run('install', whole), 'contact-lost', /cnab resume app/);
     assert.equal(outcome(await resume()).status, 'succeeded');
     assert.deepEqual(await stage.story(), ['install: running, unknown, succeeded']);
-  });
-
-  describe('waiting', () => {
-    const wait = (signal?: AbortSignal): Promise<Resumed> =>
-      waitForRun({ installation: 'app' }, stage.context(driver, signal));
-
-    it('gives the end that is recorded', async () => {
-      await stage.run('install', () =>
-        Promise.resolve({
-          status: 'failed',
-          exitCode: 3,
-          error: new CnabError('bundle-failed', 'it ended with 3', { details: ['x'] }),
-        }),
-      );
-      const ended = await wait();
-      assert.ok(ended.kind === 'ended');
-      const told = recordedOutcome(ended.record, FAKE_TARGET, []);
-      assert.deepEqual([told.status, told.exitCode, told.ran], ['failed', 3, 'yes']);
-      assert.deepEqual(
-        [told.error?.code, told.error?.message, told.error?.details],
-        ['bundle-failed', 'it ended with 3', ['x']],
-      );
-    });
-
-    it('takes up a run that no process is on, and one that only the cluster knows', async () => {
-      await stage.kill('install', (run) => run.posted());
-      assert.equal(outcome(await wait()).status, 'succeeded');
-      await stage.store.on(FAKE_TARGET).remove('app');
-      await elsewhere(driver);
-      assert.equal(outcome(await wait()).status, 'succeeded');
-    });
-
-    it("waits for a live process's run by its record, and for no later one", async () => {
-      let end = (): void => undefined;
-      const running = stage.run('install', async (run) => {
-        await run.posted();
-        await new Promise<void>((resolve) => (end = resolve));
-        return { status: 'failed', exitCode: 2 };
-      });
-      while ((await stage.story()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-      const waited = wait();
-      await new Promise((resolve) => setTimeout(resolve, 700));
-      end();
-      await running;
-      const ended = await waited;
-      assert.ok(ended.kind === 'ended');
-      assert.equal(recordedOutcome(ended.record, FAKE_TARGET, []).exitCode, 2);
-      assert.equal(driver.begun.length, 0);
-    });
-
-    it('can be left while another process is on it', async () => {
-      const runId = await stage.kill('install', (run) => run.posted());
-      const lock = await stage.store.on(FAKE_TARGET).lock('app', 'install');
-      await refuses(wait(AbortSignal.timeout(100)), 'interrupted', /goes on: only the waiting/);
-      await lock.release();
-      assert.ok((await runs()).includes(runId));
-    });
   });
 
   it('leaves no output and no log of the first result to be changed by the second', async () => {

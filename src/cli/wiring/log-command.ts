@@ -93,14 +93,24 @@ export abstract class LogCommand extends StoreCommand {
     const shown = left === undefined ? undefined : await openShown(left.logFile);
     try {
       if (shown !== undefined) {
-        const isOver = async (): Promise<boolean> =>
-          (await claims.owner(name)) === undefined || !(await this.isOpen(claims, name, id));
+        const isOver = async (): Promise<boolean> => {
+          // One that cannot be seen from here may be gone for ever: the target knows how it goes on.
+          const isWritten = (await claims.owner(name))?.isJudged === true;
+          return !isWritten || !(await this.isOpen(claims, name, id));
+        };
         const { clock } = this.parts;
         await tailFile(shown, { clock, signal: following.signal, show: following.show, isOver });
       }
       // A process that is on another machine, or dead by now, has settled it or has not.
       if (following.signal.aborted || !(await this.isOpen(claims, name, id))) return;
-      await this.followOnTarget(claims, record, flags, following, shown);
+      await this.followOnTarget(claims, record, flags, following, shown).catch(async (error: unknown) => {
+        // Its process may have recorded the end meanwhile; what it wrote is still open.
+        const isGone = error instanceof CnabError && error.code === 'not-found';
+        if (!isGone || (await this.isOpen(claims, name, id))) throw error;
+        const { clock } = this.parts;
+        const isOver = (): Promise<boolean> => Promise.resolve(true);
+        if (shown !== undefined) await tailFile(shown, { ...following, clock, isOver });
+      });
     } finally {
       await shown?.close();
     }

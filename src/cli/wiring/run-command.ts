@@ -25,7 +25,7 @@ export abstract class RunCommand extends BaseCommand {
   protected known: UnfinishedAction = {};
   /** True once the log has a line that speaks of missing rights. */
   protected sawForbidden = false;
-  /** Of a command that only looks on a signal ends the looking on, not the run. */
+  /** Of a command that only looks on a signal and the time-out end the looking on, not the run. */
   protected readonly asks: 'stop' | 'leave' = 'stop';
   private where: Target | undefined;
   private stopped: Signal | 'timeout' | undefined;
@@ -138,6 +138,11 @@ export abstract class RunCommand extends BaseCommand {
     return this.stopped !== undefined;
   }
 
+  /** True once the time-out has. */
+  protected get isTimedOut(): boolean {
+    return this.stopped === 'timeout';
+  }
+
   /** What takes up the run that this command is on; undefined while there is none. */
   protected resumeCommand(): string | undefined {
     const { installation, runId } = this.known;
@@ -179,7 +184,7 @@ export abstract class RunCommand extends BaseCommand {
   private exitCodeOfKind(code: ErrorCode): ExitCode {
     const { stopped } = this;
     if (code !== 'interrupted' || stopped === undefined) return exitCodeOf(code);
-    if (stopped === 'timeout') return exitCodeOf('timed-out');
+    if (stopped === 'timeout') return exitCodeOf(this.asks === 'leave' ? 'still-running' : 'timed-out');
     // A terminal that is gone: the run goes on, and this process has lost it.
     if (stopped === 'SIGHUP') return exitCodeOf('contact-lost');
     return exitCodeOf(code, stopped);

@@ -1,14 +1,18 @@
 import type { ActionContext, ActionOutcome } from '../../action/request.js';
 import { recordedOutcome } from '../../action/recorded-outcome.js';
+import type { LookedOn } from '../../action/look-on.js';
 import type { Resumed } from '../../action/resume-action.js';
+import type { Waited } from '../../action/wait-for-run.js';
 import type { Json } from '../../bundle/bundle.js';
 import { outputsOf, statusOf } from '../../claim/status.js';
+import { CnabError } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
 import { SUCCEEDED, type ExitCode } from '../exit-codes.js';
 import { document } from '../format.js';
 import { errorJson } from '../report.js';
 import { settingsOf } from '../settings.js';
 import { ActionView } from '../views/action.js';
+import { LookedView } from '../views/looked.js';
 import { endLines } from './action-lines.js';
 import { outputsFolderOf } from './outputs-folder.js';
 import { listOutputs } from './outputs-of.js';
@@ -39,8 +43,13 @@ export abstract class TakeUpCommand extends RunCommand {
   /** Rejects as `waitForRun` does. */
   protected async wait(name: string, flags: TakeUpFlags): Promise<ExitCode> {
     const { waitForRun } = await import('../../action/wait-for-run.js');
-    const waited = await this.takeUp('wait', name, flags, (context) => waitForRun(requestFor(name, flags), context));
+    const waiting = this.takeUp('wait', name, flags, (context) => waitForRun(requestFor(name, flags), context));
+    const waited = await waiting.catch((error: unknown) => {
+      if (!(error instanceof CnabError) || error.code !== 'interrupted' || !this.isTimedOut) throw error;
+      throw new CnabError('still-running', error.message, { cause: error });
+    });
     if (waited.kind === 'settled') return await this.tell(waited.outcome, flags);
+    if (waited.kind === 'looked') return await this.tellLooked(waited, flags);
     return await this.tell(await this.recorded(waited), flags);
   }
 
@@ -51,12 +60,12 @@ export abstract class TakeUpCommand extends RunCommand {
     return document(this.commandName, { action, installation, target, runId, revision, outputs: [], error });
   }
 
-  private async takeUp(
+  private async takeUp<T extends Waited>(
     verb: 'resume' | 'cancel' | 'wait',
     installation: string,
     flags: TakeUpFlags,
-    take: (context: ActionContext) => Promise<Resumed>,
-  ): Promise<Resumed> {
+    take: (context: ActionContext) => Promise<T>,
+  ): Promise<T> {
     const { parts, surroundings } = this;
     this.known = { installation };
     const settings = settingsOf(flags);
@@ -67,7 +76,7 @@ export abstract class TakeUpCommand extends RunCommand {
         const events = this.eventsOn(screen, folder);
         const shown = verb === 'wait' ? { ...events, onLog: () => undefined } : events;
         const resumed = await take(this.contextOf(driver, signal, shown));
-        if (resumed.kind === 'ended') return resumed;
+        if (resumed.kind !== 'settled') return resumed;
         const { outcome } = resumed;
         outcome.warnings.forEach((warning) => screen.say(`warning: ${warning}`));
         await screen.end();
@@ -90,6 +99,20 @@ export abstract class TakeUpCommand extends RunCommand {
       [],
       SUCCEEDED,
     );
+  }
+
+  /** Who asks for outputs that are not here to be had is not told that all is well. */
+  private async tellLooked(looked: LookedOn, flags: TakeUpFlags): Promise<ExitCode> {
+    const { end, next, run } = looked;
+    const folder = flags['outputs-dir'];
+    const without =
+      end.error === undefined && folder !== undefined
+        ? new CnabError('outputs-incomplete', `${run.action} has succeeded, but nothing of it was put into ${folder}.`)
+        : undefined;
+    const error = end.error ?? without;
+    const exitCode = error === undefined ? SUCCEEDED : this.exitCodeOfError(error);
+    if (!flags.quiet) await this.say(`note: ${next}`);
+    return await this.answer(new LookedView(looked, error, exitCode), flags, error ? [error] : [], exitCode);
   }
 
   private async recorded({ record, claims }: Resumed & { kind: 'ended' }): Promise<ActionOutcome> {
