@@ -174,8 +174,13 @@ export class Assembler {
    * Takes any part of the log; resolves when what it completes is on disk. One call at a time.
    * Rejects with CnabError `unavailable` when a file cannot be written.
    */
-  accept(chunk: Uint8Array): Promise<void> {
-    return this.#log.accept(chunk);
+  async accept(chunk: Uint8Array): Promise<void> {
+    await this.#log.push(chunk);
+  }
+
+  /** The same; undefined where the chunk changed nothing that is told here: most end in the middle of a block. */
+  push(chunk: Uint8Array): Promise<void> | undefined {
+    return this.#log.push(chunk);
   }
 
   /** A new connection begins; it may repeat anything. Not while `accept` is under way. */

@@ -1,8 +1,10 @@
 import type { Arrivals } from './arrivals.js';
 import { FrameDecoder } from './decoder.js';
-import type { BlockHeader, FaultKind, Frame } from './grammar.js';
+import { BLOCK_BYTES, type BlockHeader, type FaultKind, type Frame } from './grammar.js';
 import { ManifestReader, type Manifest } from './manifest.js';
 import { OpenBlock } from './open-block.js';
+
+const TOLD = Promise.resolve();
 
 /** What the bytes of a sidecar's log mean: whatever is whole and proven goes to `arrivals`. Holds one block and one line. */
 export class LogIntake {
@@ -11,6 +13,8 @@ export class LogIntake {
   readonly #decoder: FrameDecoder;
   readonly #reader: ManifestReader;
   #open: OpenBlock | undefined;
+  /** Of one block after the other: a MiB of its own for each kept the garbage collector busy. */
+  #room: Buffer | undefined;
   #mainEnded = false;
   #fault: { readonly what: FaultKind; readonly detail: string } | undefined;
   #unusable = 0;
@@ -38,14 +42,24 @@ export class LogIntake {
     return this.#decoder.noise + this.#unusable;
   }
 
-  /** See `Assembler.accept`. */
-  async accept(chunk: Uint8Array): Promise<void> {
+  /** See `Assembler.push`. */
+  push(chunk: Uint8Array): Promise<void> | undefined {
     if (this.#busy) throw new Error('accept was called before the last call had ended');
+    const frames = this.#decoder.push(chunk);
+    for (let next = frames.next(); !next.done; next = frames.next()) {
+      const waiting = this.#take(next.value);
+      if (waiting) return this.#goOn(waiting, frames);
+    }
+    return undefined;
+  }
+
+  async #goOn(waiting: Promise<void>, frames: Iterable<Frame>): Promise<void> {
     this.#busy = true;
     try {
-      for (const frame of this.#decoder.push(chunk)) {
-        const waiting = this.#take(frame);
-        if (waiting) await waiting;
+      await waiting;
+      for (const frame of frames) {
+        const next = this.#take(frame);
+        if (next) await next;
       }
     } finally {
       this.#busy = false;
@@ -56,20 +70,20 @@ export class LogIntake {
     this.#decoder.restart();
   }
 
-  /** Not async: a data line must not cost a promise. */
+  /** Undefined: nothing has changed that is told. Not async: a data line must not cost a promise. */
   #take(frame: Frame): Promise<void> | undefined {
     switch (frame.type) {
       case 'hello':
         if (frame.count !== this.#wanted) this.#unusable += 1;
         // What an earlier start had to complain of is over.
         this.#fault = undefined;
-        return undefined;
+        return TOLD;
       case 'beat':
       case 'end':
-        return undefined;
+        return TOLD;
       case 'ended':
         this.#mainEnded = true;
-        return undefined;
+        return TOLD;
       case 'entry':
         if (!this.#reader.add(frame.start, frame.entry)) this.#unusable += 1;
         return undefined;
@@ -82,10 +96,10 @@ export class LogIntake {
         return this.#takeData(frame);
       case 'changed':
         if (frame.start === this.#manifest?.start) this.#arrivals.announced?.file(frame.index)?.markChanged();
-        return undefined;
+        return TOLD;
       case 'fault':
         this.#fault = { what: frame.what, detail: frame.detail };
-        return undefined;
+        return TOLD;
     }
   }
 
@@ -103,7 +117,10 @@ export class LogIntake {
     if (this.#open) this.#unusable += 1;
     const file = start === this.#manifest?.start ? this.#arrivals.wanting(index, block, bytes, true) : undefined;
     // A sealed file never travels in the log.
-    this.#open = file?.entry.kind === 'file' ? new OpenBlock(start, { index, block, bytes, ...rest }) : undefined;
+    this.#open = undefined;
+    if (file?.entry.kind !== 'file') return;
+    this.#room ??= Buffer.allocUnsafe(BLOCK_BYTES);
+    this.#open = new OpenBlock(start, { index, block, bytes, ...rest }, this.#room.subarray(0, bytes));
   }
 
   #takeData(frame: Frame & { readonly type: 'data' }): Promise<void> | undefined {

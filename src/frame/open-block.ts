@@ -11,10 +11,11 @@ export class OpenBlock {
   readonly #bytes: Buffer;
   #next = 0;
 
-  constructor(start: number, header: BlockHeader) {
+  /** `room`: of the header's `bytes`; nobody else uses it as long as this is in use. */
+  constructor(start: number, header: BlockHeader, room: Buffer) {
     this.start = start;
     this.header = header;
-    this.#bytes = Buffer.allocUnsafe(header.bytes);
+    this.#bytes = room;
   }
 
   /** `payload`: base64 of line number `line`. `whole`: it was the last one; ask `proven` for the bytes. */

@@ -59,6 +59,19 @@ describe('Assembler', () => {
       assert.deepEqual([assembly.problems, assembly.manifestSeen, assembly.noise], [[], true, 0]);
     }));
 
+  it('has news with what it tells of, and none with the lines in the middle of a block', () =>
+    trial(4, async ({ assembler }) => {
+      const news: string[] = [];
+      for (const line of encode(files)) {
+        const waiting = assembler.push(bytesOf([line]));
+        if (waiting === undefined) continue;
+        await waiting;
+        news.push(/ 1 ([a-z]+(?: \d(?= ))?)/.exec(line)?.[1] ?? line);
+      }
+      const blocks = ['data 0', 'data 2', 'data 2', 'data 2', 'data 3'];
+      assert.deepEqual(news, ['hello 4', 'ended', 'manifest 4', ...blocks, 'end']);
+    }));
+
   it('takes a manifest that comes again as known: between any two lines, in the middle of a block too', () =>
     trial(4, async ({ assembler, feed, contents }) => {
       const lines = encode(files);

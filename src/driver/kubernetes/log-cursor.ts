@@ -3,11 +3,23 @@ import type { LogTimestamp } from './log-timestamp.js';
 
 export type LogPiece = { readonly bytes: Buffer } | { readonly gap: string };
 
+/** Where a log stands that is read more than once. */
+export interface LogPlace {
+  /** `sinceTime` for the next reading; undefined: from the start. */
+  readonly sinceTime: string | undefined;
+  /** After a reading that came to the very end of the log: whether it held the place where the one before stopped. */
+  readonly found: boolean;
+  /** A new reading begins, asked for with `sinceTime`. */
+  begin(): void;
+  /** The answer goes on; gives what is to be handed on before the next call. */
+  push(chunk: Buffer): readonly LogPiece[];
+}
+
 /**
  * How much earlier than the last line a log is asked for again. The server cuts `sinceTime` to whole seconds
  * (apiserver, registry/core/pod/strategy.go); lines of stdout and stderr may stand out of order by their times.
  */
-const MARGIN_SECONDS = { exact: 2, overlap: 5 } as const;
+const MARGIN_SECONDS = 2;
 
 const NEWLINE = Buffer.from('\n');
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -24,7 +36,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
  * Bytes at the beginning of a line that are no timestamp (a message that the kubelet writes into the body) are given as
  * they are, and do not count as a place.
  */
-export class LogCursor {
+export class LogCursor implements LogPlace {
   private last: LogTimestamp | undefined;
   /** Lines in a row that carry the time of the last one. */
   private sameAsLast = 0;
@@ -42,12 +54,10 @@ export class LogCursor {
   private passBytes = 0;
   private head = NOTHING;
 
-  constructor(private readonly mode: 'exact' | 'overlap') {}
-
   /** `sinceTime` for the next reading; undefined: from the start. */
   get sinceTime(): string | undefined {
     if (this.last === undefined) return undefined;
-    const seconds = Math.max(0, this.last.seconds - MARGIN_SECONDS[this.mode]);
+    const seconds = Math.max(0, this.last.seconds - MARGIN_SECONDS);
     return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
   }
 
@@ -55,7 +65,7 @@ export class LogCursor {
   begin(): void {
     this.head = NOTHING;
     this.line = 'head';
-    this.phase = this.mode === 'exact' && this.last !== undefined ? 'seek' : 'live';
+    this.phase = this.last !== undefined ? 'seek' : 'live';
     this.toSee = this.sameAsLast;
   }
 

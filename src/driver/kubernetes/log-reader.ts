@@ -4,9 +4,10 @@ import { chunksOf } from './body-stream.js';
 import { DeadlineError } from './deadline.js';
 import { AbortError, isAbort, KubernetesError, toKubernetesError } from './kubernetes-error.js';
 import { LogCursor } from './log-cursor.js';
-import type { LogPiece } from './log-cursor.js';
+import type { LogPiece, LogPlace } from './log-cursor.js';
 import type { LogEnd, LogReaderOptions } from './log-reader-options.js';
 import { doingOf, isPodGone, isWaiting, openLog } from './log-request.js';
+import { OverlapCursor } from './overlap-cursor.js';
 import { pauseMs } from './retry.js';
 import { untilAborted, wakeableSleep } from './wait.js';
 
@@ -34,7 +35,7 @@ type Reading =
 
 /** Follows the log of one container over broken connections. */
 export class LogReader {
-  private readonly cursor: LogCursor;
+  private readonly cursor: LogPlace;
   private gaps = 0;
   private bytes = 0;
   private connections = 0;
@@ -47,7 +48,7 @@ export class LogReader {
     private readonly api: KubernetesApi,
     private readonly options: LogReaderOptions,
   ) {
-    this.cursor = new LogCursor(options.resume);
+    this.cursor = options.resume === 'exact' ? new LogCursor() : new OverlapCursor();
   }
 
   /** Evidence from elsewhere that the connection is dead: cuts it and resumes. */
@@ -180,7 +181,8 @@ export class LogReader {
           await untilAborted(signal, onGap?.(piece.gap));
         } else {
           this.bytes += piece.bytes.length;
-          await untilAborted(signal, onBytes(piece.bytes));
+          const waiting = onBytes(piece.bytes);
+          if (waiting !== undefined) await untilAborted(signal, waiting);
         }
       } catch (error) {
         if (signal.aborted && isAbort(error)) throw error;

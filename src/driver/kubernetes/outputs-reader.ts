@@ -16,6 +16,9 @@ export interface OutputsReaderOptions {
   readonly api: KubernetesApi;
   readonly source: LogSource;
   readonly assembler: Assembler;
+  /** Something came, if only a part of a block. */
+  readonly onHeard: () => void;
+  /** What the assembler tells has changed: called for each block, and not for the 85 lines that it comes in. */
   readonly onProgress: () => void;
   /** The connection was silent although the sidecar's heartbeats were due: it is dead, and others may be too. */
   readonly onSilence: () => void;
@@ -40,10 +43,13 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
   const stop = (): void => enough.abort();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  const onBytes = async (chunk: Uint8Array): Promise<void> => {
-    await assembler.accept(chunk);
+  const onNews = (): void => {
     options.onProgress();
     if (assembler.complete) stop();
+  };
+  const onBytes = (chunk: Uint8Array): Promise<void> | undefined => {
+    options.onHeard();
+    return assembler.push(chunk)?.then(onNews);
   };
   const read = (ended: AbortSignal, more: Partial<LogReaderOptions>): Promise<LogEnd> => {
     const reader = new LogReader(api, {

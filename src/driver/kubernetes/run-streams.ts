@@ -48,8 +48,8 @@ export class RunStreams {
           assembler,
           source,
           ...signals,
+          onHeard: () => (this.#heardAt = api.clock.now()),
           onProgress: () => {
-            this.#heardAt = api.clock.now();
             this.transfer.look();
             onProgress();
           },

@@ -58,14 +58,14 @@ const LINES: readonly Rec[] = [
 describe('LogCursor', () => {
   it('takes the timestamps off, whatever the chunks', () => {
     for (const size of [1, 2, 7, 30, 31, 32, 1000]) {
-      assert.equal(feed(new LogCursor('exact'), kubelet(LINES), [size]), plain(LINES));
+      assert.equal(feed(new LogCursor(), kubelet(LINES), [size]), plain(LINES));
     }
   });
 
   it('goes on exactly after a cut at any byte', () => {
     const stream = kubelet(LINES);
     for (let cut = 0; cut <= stream.length; cut++) {
-      const cursor = new LogCursor('exact');
+      const cursor = new LogCursor();
       const first = feed(cursor, stream.slice(0, cut));
       const second = feed(cursor, kubelet(LINES, cursor.sinceTime), [13]);
       assert.equal(first + second, plain(LINES), `cut at ${cut}`);
@@ -74,27 +74,27 @@ describe('LogCursor', () => {
   });
 
   it('asks from two seconds before its last line, in whole seconds, and not at all at first', () => {
-    const cursor = new LogCursor('exact');
+    const cursor = new LogCursor();
     assert.equal(cursor.sinceTime, undefined);
     feed(cursor, kubelet(LINES));
     assert.equal(cursor.sinceTime, '2026-11-30T23:05:13Z');
   });
 
   it('tells a gap and loses nothing of what is left when the file was rotated', () => {
-    const cursor = new LogCursor('exact');
+    const cursor = new LogCursor();
     feed(cursor, kubelet(LINES.slice(0, 2)));
     assert.equal(feed(cursor, kubelet(LINES.slice(5))), '<gap>three\n');
     assert.equal(cursor.found, true);
   });
 
   it('ends a half line before a gap', () => {
-    const cursor = new LogCursor('exact');
+    const cursor = new LogCursor();
     assert.equal(feed(cursor, kubelet(LINES.slice(0, 3))), plain(LINES.slice(0, 3)));
     assert.equal(feed(cursor, kubelet(LINES.slice(5))), '\n<gap>three\n');
   });
 
   it('knows that its place did not come again in an empty log', () => {
-    const cursor = new LogCursor('exact');
+    const cursor = new LogCursor();
     feed(cursor, kubelet(LINES.slice(0, 2)));
     assert.equal(feed(cursor, ''), '');
     assert.equal(cursor.found, false);
@@ -102,36 +102,28 @@ describe('LogCursor', () => {
 
   it('tells lines of one and the same time apart by their number', () => {
     const same = ['a', 'b', 'c', 'd'].map((content) => ({ at: 5, full: true, content }));
-    const cursor = new LogCursor('exact');
+    const cursor = new LogCursor();
     const first = feed(cursor, kubelet(same.slice(0, 2)));
     assert.equal(first + feed(cursor, kubelet(same)), 'a\nb\nc\nd\n');
   });
 
   it('gives a message of the kubelet in the body as it is and goes on behind it', () => {
-    const cursor = new LogCursor('exact');
+    const cursor = new LogCursor();
     const first = feed(cursor, `${kubelet(LINES.slice(0, 1))}failed to watch file "/x"`);
     assert.equal(first + feed(cursor, kubelet(LINES.slice(0, 2))), 'one\nfailed to watch file "/x"\n\n');
   });
 
   it('goes on with the next line when such a message was glued to a half one', () => {
-    const cursor = new LogCursor('exact');
+    const cursor = new LogCursor();
     const cut = kubelet(LINES.slice(0, 1)).slice(0, -2);
     const first = feed(cursor, `${cut}: no such file or directory`);
     assert.equal(first + feed(cursor, kubelet(LINES.slice(0, 2))), 'on: no such file or directory\n\n');
   });
 
   it('reads times with an offset, as nodes that are not on UTC write them', () => {
-    const cursor = new LogCursor('exact');
+    const cursor = new LogCursor();
     assert.equal(feed(cursor, '2026-12-01T01:05:06.123456789+02:00 east\n'), 'east\n');
     assert.equal(cursor.sinceTime, '2026-11-30T23:05:04Z');
-  });
-
-  it('gives lines again from five seconds before where the consumer drops what it has', () => {
-    const cursor = new LogCursor('overlap');
-    assert.equal(feed(cursor, kubelet(LINES).slice(0, -3)), plain(LINES).slice(0, -3));
-    assert.equal(cursor.sinceTime, '2026-11-30T23:05:10Z');
-    // The tail of the long line comes without a timestamp, after an end for the half line.
-    assert.equal(feed(cursor, kubelet(LINES, cursor.sinceTime)), `\n${plain(LINES.slice(3))}`);
   });
 
   it('neither loses nor repeats a byte over many cuts, for any log and any chunks', () => {
@@ -151,7 +143,7 @@ describe('LogCursor', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(log, cuts, sizes, (records, at, chunks) => {
-        const cursor = new LogCursor('exact');
+        const cursor = new LogCursor();
         let out = '';
         for (const cut of at) out += feed(cursor, kubelet(records, cursor.sinceTime).slice(0, cut), chunks);
         out += feed(cursor, kubelet(records, cursor.sinceTime), chunks);
