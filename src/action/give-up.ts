@@ -16,10 +16,11 @@ export async function giveUpRun(
 ): Promise<readonly string[]> {
   const { id, action, installation } = record.claim;
   const what = `the ${action} that never ended (run ${id})`;
-  // It may take as long as the run's grace period.
-  if (lacks !== 'start') events.onWarning(`${what} is given up: it is stopped, and its Job removed.`);
   const noted = { runId: id, state: note.state };
   const run = { runId: id, state: await stateOf(installation, noted, { driver, signal }) };
+  const removal = run.state.keepJob === true ? 'its Job stays' : 'its Job removed';
+  // It may take as long as the run's grace period.
+  if (lacks !== 'start') events.onWarning(`${what} is given up: it is stopped, and ${removal}.`);
   const released = await driver.release(run);
   const sight = await asked(signal, driver.look(run, signal)).catch((error: unknown): RunSight => {
     if (!(error instanceof CnabError) || signal.aborted) throw error;

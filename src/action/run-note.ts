@@ -32,7 +32,11 @@ export function readNote(document: object | undefined): RunNote {
   const outstanding = member(document, 'outstanding');
   const until = member(outstanding, 'until');
   return {
-    state: { ...Object.fromEntries(plain), ...(stop === undefined ? {} : { stop }) },
+    state: {
+      ...Object.fromEntries(plain),
+      ...(member(document, 'keepJob') === true ? { keepJob: true } : {}),
+      ...(stop === undefined ? {} : { stop }),
+    },
     ...(document === undefined ? { isLost: true } : {}),
     ...(typeof outstanding === 'object' && outstanding !== null
       ? { outstanding: typeof until === 'number' ? { until } : {} }

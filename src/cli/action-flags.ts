@@ -32,7 +32,7 @@ export const actionFlags = {
   'pod-patch': text('pod-patch', 'YAML or JSON file, a part of a Pod to merge into the pod; for this run only', {
     helpValue: 'FILE',
   }),
-  'keep-job': yes('keep-job', 'leave Job, pod and Secret in place afterwards'),
+  'keep-job': yes('keep-job', 'leave Job, pod and Secret in place afterwards, whoever brings the run to its end'),
   'sensitive-outputs': text(
     'sensitive-outputs',
     'how sensitive ones travel; log: all who read logs can see them (default: exec)',

@@ -93,6 +93,8 @@ export interface RunState {
   readonly podUid?: string;
   /** The process of ours that was on it last, as its Job names it. */
   readonly holder?: string;
+  /** Somebody asked that its Job stay, whoever brings the run to its end. */
+  readonly keepJob?: true;
   /** Somebody asked for its end: saved before the cluster is told. */
   readonly stop?: EndReason;
 }
@@ -107,6 +109,9 @@ export interface BegunRun {
   /** As `onState` saved it last. */
   readonly state: RunState;
 }
+
+/** A run, as far as its target needs to know of it. */
+export type KnownRun = Pick<BegunRun, 'runId' | 'state'>;
 
 /** A run of an installation that a driver found on its target. */
 export interface FoundRun {
@@ -206,10 +211,7 @@ export interface Driver {
    * Makes sure, before a run is taken up, that no process of another machine is on it, which may take a while; from then on this one
    * is. `takeOver`: whatever another one says. Rejects with `RunHeld`, and with CnabError `unavailable`.
    */
-  hold(
-    run: Pick<BegunRun, 'runId' | 'state'>,
-    how: Pick<DriverIo, 'signal' | 'onProgress'> & { readonly takeOver: boolean },
-  ): Promise<void>;
+  hold(run: KnownRun, how: Pick<DriverIo, 'signal' | 'onProgress'> & { readonly takeOver: boolean }): Promise<void>;
   /**
    * Goes on where the process that began the run left off, and ends as `run` does; never starts the run tool. What has
    * arrived whole in `io.staging` does not travel again. Where nothing of the run is on the target and nothing says that it
@@ -220,31 +222,25 @@ export interface Driver {
   /** Runs of the installation that are on the target, newest first. Rejects with CnabError `unavailable`. */
   find(installation: string, signal: AbortSignal): Promise<readonly FoundRun[]>;
   /** Rejects with CnabError: `unavailable` where it may not be read, `not-found` where it is gone. */
-  inputs(run: Pick<BegunRun, 'runId' | 'state'>, signal: AbortSignal): Promise<RunInputs>;
+  inputs(run: KnownRun, signal: AbortSignal): Promise<RunInputs>;
   /**
    * Passes on the bundle's log from its beginning until the run tool has ended, and touches nothing else of the run: somebody
    * else may be on it. Ends early, without an error, when `signal` is aborted. `complete`: nothing is known to be missing.
    * Rejects with CnabError `unavailable`, or `not-found` where the run is gone.
    */
-  follow(
-    run: Pick<BegunRun, 'runId' | 'state'>,
-    io: Pick<DriverIo, 'signal' | 'onLog'>,
-  ): Promise<{ readonly complete: boolean }>;
+  follow(run: KnownRun, io: Pick<DriverIo, 'signal' | 'onLog'>): Promise<{ readonly complete: boolean }>;
   /**
    * Looks on until the run has ended, and touches nothing of it. `running` where `signal` is aborted first. Rejects as `follow`
    * does.
    */
-  watch(run: Pick<BegunRun, 'runId' | 'state'>, io: Pick<DriverIo, 'signal' | 'onProgress'>): Promise<RunEnd>;
+  watch(run: KnownRun, io: Pick<DriverIo, 'signal' | 'onProgress'>): Promise<RunEnd>;
   /** `outputs`: the run must have been made for these. Rejects with CnabError `unavailable`, also where it was made for others. */
-  look(
-    run: Pick<BegunRun, 'runId' | 'state'> & Partial<Pick<BegunRun, 'outputs'>>,
-    signal: AbortSignal,
-  ): Promise<RunSight>;
+  look(run: KnownRun & Partial<Pick<BegunRun, 'outputs'>>, signal: AbortSignal): Promise<RunSight>;
   /**
    * Removes what the run left on the target, once its record is on disk. One whose end this driver has not seen is stopped
    * first; what may go on nevertheless stays, and `look` tells of it. Gives warnings instead of rejecting.
    */
-  release(run: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]>;
+  release(run: KnownRun): Promise<readonly string[]>;
   /** Frees connections. Idempotent. */
   close(): Promise<void>;
 }

@@ -28,7 +28,7 @@ import { giveUp } from './give-up.js';
 import { HeldSidecars } from './held-sidecars.js';
 import { holdRun } from './hold-run.js';
 import { Holds, type NamedProcess } from './holds.js';
-import { KeptState } from './kept-state.js';
+import { keeping, KeptState } from './kept-state.js';
 import { isAbort } from './kubernetes-error.js';
 import { leaving } from './leaving.js';
 import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
@@ -106,7 +106,7 @@ export class KubernetesDriver implements Driver {
     const teller = new ProgressTeller(io.onProgress);
     const hold = this.#holds.on(operation.runId, io.detach !== true);
     const told: DriverIo = { ...io, signal: hold.over(io.signal), onProgress: (progress) => teller.tell(progress) };
-    const state = new KeptState(hold.state, io.onState);
+    const state = new KeptState({ ...hold.state, ...keeping(this.#options.settings) }, io.onState);
     try {
       this.check(operation);
       teller.tell({ phase: 'preparing' });
@@ -209,11 +209,12 @@ export class KubernetesDriver implements Driver {
     const { clock, settings } = this.#options;
     const connect = async (signal: AbortSignal): Promise<KubernetesApi> => (await this.#open(signal)).api;
     if (!this.#ended.has(runId)) {
-      const run = { runId, job: reference, graceMs: settings.gracePeriodMs };
+      const kept = { keepJob: state.keepJob === true, hadPod: state.podUid !== undefined };
+      const run = { ...kept, runId, job: reference, graceMs: settings.gracePeriodMs };
       const mayGoOn = await giveUp(clock, run, connect);
       if (mayGoOn !== undefined) return [mayGoOn];
     }
-    return removeJob(clock, reference, connect);
+    return state.keepJob === true ? [] : removeJob(clock, reference, connect);
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@ import type { V1Job, V1ObjectMeta, V1Pod } from '@kubernetes/client-node';
 import { isRunId } from '../../frame/grammar.js';
 import type { FoundRun } from '../driver.js';
 import type { KubernetesApi } from './api.js';
+import { keeping } from './kept-state.js';
 import { isForbidden } from './kubernetes-error.js';
 import { ANNOTATION, LABEL, labelValue } from './names.js';
 import { resource } from './resources.js';
@@ -47,10 +48,13 @@ function runOfPod(namespace: string, installation: string, { metadata }: V1Pod):
 /** A label can be a hash of the name, so the annotation decides; and others can write into the namespace too. */
 function runOf(installation: string, metadata: V1ObjectMeta, state: FoundRun['state']): FoundRun[] {
   const { annotations = {}, labels = {}, creationTimestamp } = metadata;
+  const keepJob = annotations[ANNOTATION.keepJob] === 'true';
   const runId = annotations[ANNOTATION.run];
   const action = annotations[ANNOTATION.action];
   if (runId === undefined || !isRunId(runId) || runId !== labels[LABEL.run] || action === undefined) return [];
   if (annotations[ANNOTATION.installation] !== installation) return [];
   const created = Date.parse(String(creationTimestamp));
-  return [{ runId, action, created: Number.isNaN(created) ? 0 : created, state }];
+  return [
+    { runId, action, created: Number.isNaN(created) ? 0 : created, state: { ...state, ...keeping({ keepJob }) } },
+  ];
 }

@@ -16,6 +16,9 @@ export interface GivenUpRun {
   readonly job: JobReference;
   /** What its run tool gets between SIGTERM and SIGKILL. */
   readonly graceMs: number;
+  /** Its Job is to stay, as it does where a pod of it was there: it makes no second one. */
+  readonly keepJob: boolean;
+  readonly hadPod: boolean;
 }
 
 /** What a pod may need beyond its grace period until its last status is told. */
@@ -35,11 +38,13 @@ export async function giveUp(
 ): Promise<string | undefined> {
   const { job, graceMs } = run;
   let pods: readonly string[] = [];
+  let hadPod = run.hadPod;
   try {
     const api = await withinCleanUp(clock, connect);
     await withDeadline(clock, graceMs + END_MARGIN_MS, never, async (signal) => {
       for (;;) {
-        pods = await stopWhatRuns(api, run, signal);
+        pods = await stopWhatRuns(api, { ...run, hadPod }, signal);
+        hadPod ||= pods.length > 0;
         if (pods.length === 0) return;
         await clock.sleep(LOOK_MS, signal);
       }
@@ -60,7 +65,7 @@ export async function giveUp(
 /** One round; resolves with the names of the pods that may run the run tool yet. */
 async function stopWhatRuns(
   api: KubernetesApi,
-  { runId, job, graceMs }: GivenUpRun,
+  { runId, job, graceMs, keepJob, hadPod }: GivenUpRun,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { namespace, uid } = job;
@@ -69,7 +74,7 @@ async function stopWhatRuns(
     return items.filter((pod) => ownerUid(pod) === uid);
   };
   let pods = await look();
-  if (pods.length === 0) {
+  if (pods.length === 0 && !(keepJob && hadPod)) {
     // A pod that it makes at this very moment is stopped like one that was there.
     await askToDelete(api, job, signal);
     pods = await look();

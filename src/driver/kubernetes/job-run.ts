@@ -135,11 +135,11 @@ export class JobRun {
     collected: Collected,
     assembly: Assembly | undefined,
   ): OperationResult {
-    const { api, view, operation, settings, io, facts, job, isRestricted, assembler, held } = this.#options;
+    const { api, view, operation, settings, io, facts, job, isRestricted, assembler, held, state } = this.#options;
     const { cut, outstanding, outputsReason, warnings } = collected;
     // What may still be wanted stays: a run that goes on without us, and outputs that can be fetched.
     const isWanted = ending.kind === 'lost' || (stopped === undefined && outstanding !== undefined);
-    const keep = isWanted || view.otherPods.length > 0 || (settings.keepJob && view.pod !== undefined);
+    const keep = isWanted || view.otherPods.length > 0 || (state.now.keepJob === true && view.pod !== undefined);
     if (!keep && lingers(view, assembler, facts.way)) held.lingers(operation.runId, api, view.pod);
     const reason = cut ? endReasonOf(io.signal) : undefined;
     const { name, namespace } = job;

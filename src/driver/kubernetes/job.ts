@@ -36,7 +36,7 @@ export interface JobParts {
 export function buildJob(parts: JobParts): V1Job {
   const { operation, settings, name } = parts;
   const labels = runLabels(operation, settings);
-  const annotations = { ...parts.annotations, ...runAnnotations(operation) };
+  const annotations = { ...parts.annotations, ...runAnnotations(operation, settings) };
   const deadline = activeDeadlineSeconds(settings);
   return {
     apiVersion: 'batch/v1',
@@ -68,13 +68,14 @@ export function runLabels(operation: Operation, settings: DriverSettings): Recor
   };
 }
 
-function runAnnotations(operation: Operation): Record<string, string> {
+function runAnnotations(operation: Operation, { keepJob }: DriverSettings): Record<string, string> {
   return {
     [ANNOTATION.run]: operation.runId,
     [ANNOTATION.installation]: operation.installation,
     [ANNOTATION.action]: operation.action,
     [ANNOTATION.revision]: operation.revision,
     [ANNOTATION.bundle]: operation.bundleName,
+    ...(keepJob ? { [ANNOTATION.keepJob]: 'true' } : {}),
   };
 }
 

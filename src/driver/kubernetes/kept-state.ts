@@ -1,4 +1,10 @@
 import type { RunState } from '../driver.js';
+import type { DriverSettings } from '../settings.js';
+
+/** What is to be known of a run for as long as there is one. */
+export function keeping({ keepJob }: Pick<DriverSettings, 'keepJob'>): Pick<RunState, 'keepJob'> {
+  return keepJob ? { keepJob } : {};
+}
 
 /** The state of one run as it is saved: it grows, and keeps what an earlier process knew. */
 export class KeptState {
@@ -22,9 +28,10 @@ export class KeptState {
 
   /** The run is made anew under another name: what is known of the Job before it no longer holds. */
   async renew(namespace: string, job: string): Promise<void> {
-    const { stop, holder } = this.#now;
+    const { stop, holder, keepJob = false } = this.#now;
     this.#now = {
       ...{ namespace, job },
+      ...keeping({ keepJob }),
       ...(holder === undefined ? {} : { holder }),
       ...(stop === undefined ? {} : { stop }),
     };
