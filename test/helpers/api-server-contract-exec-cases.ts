@@ -211,10 +211,11 @@ export function execContractCases(title: string, open: () => ContractCluster): v
       assert.equal((await open().request('DELETE', `${base}?container=outputs&${rest}`)).status, 405);
       await one.exec('invocation', TELL);
       await until('the invocation has ended', async () => {
-        const answer = (await ask(`${base}?container=invocation&${rest}`)) as [number | undefined, string];
-        if (answer[0] !== 500) return false;
-        assert.equal(answer[1].trim(), 'container not found ("invocation")');
-        return true;
+        const { status, text, end } = await open().exec(`${base}?container=invocation&${rest}`);
+        // An API server that translates WebSockets for the kubelet switches first, and refuses in the status channel (seen with 1.30).
+        const [code, words] = end === undefined ? [status, text] : [end.code, end.message ?? ''];
+        // Before that the container runtime refuses, in words of its own.
+        return code === 500 && /(?:^|: )container not found \("invocation"\)\s*$/.test(words);
       });
     });
   });
