@@ -36,6 +36,8 @@ export interface Processes {
   readonly run: (io?: Partial<DriverIo>) => Promise<Turn>;
   /** Takes it up by another driver; `state`: the one that was saved last. */
   readonly resume: (more?: Partial<BegunRun>, io?: Partial<DriverIo>) => Promise<Turn>;
+  /** The same after it has taken hold of the run, whoever was on it. */
+  readonly takeUp: (state: RunState) => Promise<Turn>;
   /** The state that was saved last. */
   readonly state: () => RunState;
   readonly setState: (state: RunState) => void;
@@ -122,6 +124,12 @@ export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes
         state: () => state,
         setState: (now) => (state = now),
         run: (io) => turn(io, (driver, whole) => driver.run(asked, whole), settings),
+        takeUp: (known) =>
+          turn({}, async (driver, whole) => {
+            const { runId, installation, action, outputs } = asked;
+            await driver.hold({ runId, state: known }, { ...whole, takeOver: true });
+            return driver.resume({ runId, installation, action, outputs, state: known }, whole);
+          }),
         resume: (more, io) =>
           turn(io, (driver, whole) => {
             const { runId, installation, action, outputs } = asked;

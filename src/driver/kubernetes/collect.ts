@@ -4,6 +4,7 @@ import type { Assembler } from '../../frame/assemble.js';
 import { deliveryOf, type Way } from '../../frame/delivery.js';
 import type { KubernetesApi } from './api.js';
 import { withinCleanUp } from './clean-up.js';
+import { lookAtJob } from './deletion-cause.js';
 import { signalSidecar } from './exec-verbs.js';
 import { INVOCATION_CONTAINER, OUTPUTS_CONTAINER } from './names.js';
 import { outputsReason } from './outputs-reason.js';
@@ -88,9 +89,18 @@ class Collection {
           break;
         default:
           await streams.stop();
+          if (!this.#options.assembler.complete) await this.#lookAtJob();
           return this.#collected(next === undefined);
       }
     }
+  }
+
+  /** Whether somebody else has settled the run: told by no watch of ours. */
+  async #lookAtJob(): Promise<void> {
+    const { api, view } = this.#options;
+    const { namespace, ownerReferences = [] } = view.pod?.metadata ?? {};
+    const name = ownerReferences.find(({ kind }) => kind === 'Job')?.name;
+    if (namespace !== undefined && name !== undefined) await lookAtJob(api, { namespace, name }, view);
   }
 
   #next(): 'rescue' | 'read-once-more' | 'done' | undefined {
@@ -190,6 +200,7 @@ class Collection {
     if (complete) return base;
     const reason = outputsReason({
       view,
+      isHeld,
       assembler,
       heldUntil,
       transfer: streams.transfer.reason,

@@ -33,7 +33,11 @@ export async function withDeletionCause(
 }
 
 /** False when the cluster did not say. */
-async function lookAtJob(api: KubernetesApi, { namespace, name }: JobReference, view: RunView): Promise<boolean> {
+export async function lookAtJob(
+  api: KubernetesApi,
+  { namespace, name }: Omit<JobReference, 'uid'>,
+  view: RunView,
+): Promise<boolean> {
   try {
     const path = resource.job(namespace, name);
     view.seeJob(

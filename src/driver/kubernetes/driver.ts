@@ -26,7 +26,6 @@ import { findRuns } from './find-runs.js';
 import { followLog } from './follow-log.js';
 import { giveUp } from './give-up.js';
 import { HeldSidecars } from './held-sidecars.js';
-import { holdRun } from './hold-run.js';
 import { Holds, type NamedProcess } from './holds.js';
 import { keeping, KeptState } from './kept-state.js';
 import { isAbort } from './kubernetes-error.js';
@@ -154,8 +153,7 @@ export class KubernetesDriver implements Driver {
   }
 
   async hold(run: Pick<BegunRun, 'runId' | 'state'>, how: Parameters<Driver['hold']>[1]): Promise<void> {
-    const { own } = this.#holds;
-    if (own !== undefined) await holdRun((await this.#open(how.signal)).api, run, own, how);
+    await this.#holds.take((await this.#open(how.signal)).api, run, how);
   }
 
   async find(installation: string, signal: AbortSignal): Promise<readonly FoundRun[]> {

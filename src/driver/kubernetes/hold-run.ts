@@ -14,19 +14,19 @@ const LOOK_MS = 1000;
 /** The Job changes while its pod starts and ends. */
 const ATTEMPTS = 10;
 
-type How = Parameters<Driver['hold']>[1];
+export type How = Parameters<Driver['hold']>[1];
 
 /**
  * Puts `own` into the Job of a run as its holder, where no other process is on it: one that shows signs of life is watched until
  * it shows another one or has been silent for too long, so no two clocks are compared. Where Jobs may not be patched nothing is
- * put there. Rejects with `RunHeld`, KubernetesError, AbortError.
+ * put there, and false given. Rejects with `RunHeld`, KubernetesError, AbortError.
  */
 export async function holdRun(
   api: KubernetesApi,
   run: Pick<BegunRun, 'runId' | 'state'>,
   own: Holder,
   { signal, onProgress, takeOver }: How,
-): Promise<void> {
+): Promise<boolean> {
   const place = placeOf(run);
   const read = (): Promise<V1Job | undefined> => readJob(api, place, signal);
   const isFree = (holder: Holder | undefined): holder is undefined =>
@@ -34,19 +34,24 @@ export async function holdRun(
   let silent: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const job = await read();
-    if (job === undefined) return;
+    if (job === undefined) return true;
     const other = holderOf(job);
     if (!isFree(other) && holderText(other) !== silent) {
       if (other.beat === 0) throw heldError(run.runId, other);
-      onProgress({ phase: 'waiting', detail: `whether ${processOf(other)} is still on it` });
+      onProgress({ phase: 'waiting', detail: `for a sign of ${processOf(other)}, which may still be on it` });
       if (await showsLife(other, read, api.clock, signal)) throw heldError(run.runId, other);
       silent = holderText(other);
     }
     try {
       // Refused where the Job is no longer the one that was judged.
-      return await putHolder(api, job, own, { signal });
+      await putHolder(api, job, own, { signal });
+      return true;
     } catch (error) {
-      if (!isConflict(error) || attempt >= ATTEMPTS) return ignoreRefusal(error);
+      if (isConflict(error) && attempt < ATTEMPTS) continue;
+      if (isNotFound(error)) return true;
+      // Who may not say that he is on a run is on it all the same.
+      if (error instanceof KubernetesError && !error.transient) return false;
+      throw error;
     }
   }
 }
@@ -80,10 +85,4 @@ export async function putHolder(
   const patch = { metadata: { resourceVersion, annotations: { [ANNOTATION.holder]: text } } };
   const doing = `say on job ${name} in namespace ${namespace} who is on its run`;
   await api.patch(resource.job(namespace, name), patch, { ...options, doing });
-}
-
-/** Who may not say that he is on a run is on it all the same. */
-function ignoreRefusal(error: unknown): void {
-  if (isNotFound(error) || (error instanceof KubernetesError && !error.transient)) return;
-  throw error;
 }

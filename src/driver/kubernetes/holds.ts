@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { BegunRun, OperationResult } from '../driver.js';
+import type { KubernetesApi } from './api.js';
+import { holdRun, type How } from './hold-run.js';
 import type { Holder } from './holder.js';
 import { RunHold } from './run-hold.js';
 
@@ -11,6 +13,7 @@ export type NamedProcess = Pick<Holder, 'host' | 'pid'>;
 export class Holds {
   readonly own: Holder | undefined;
   readonly #holds = new Map<string, RunHold>();
+  readonly #unnamed = new Set<string>();
 
   /** `named` absent: nobody else can see the runs of this process, and nothing is told. */
   constructor(named: NamedProcess | undefined, clock: Clock) {
@@ -19,9 +22,14 @@ export class Holds {
     this.own = { id: randomBytes(16).toString('hex'), host, pid, since: new Date(clock.now()).toISOString(), beat: 0 };
   }
 
+  /** Before a run is taken up: as `holdRun`. Its Job may name another process yet, where it may not be patched. */
+  async take(api: KubernetesApi, run: Pick<BegunRun, 'runId' | 'state'>, how: How): Promise<void> {
+    if (this.own !== undefined && !(await holdRun(api, run, this.own, how))) this.#unnamed.add(run.runId);
+  }
+
   /** `stays` false: whoever comes later need not ask for it. */
   on(runId: string, stays = true): RunHold {
-    const hold = new RunHold(stays ? this.own : undefined);
+    const hold = new RunHold(stays && !this.#unnamed.has(runId) ? this.own : undefined);
     this.#holds.set(runId, hold);
     return hold;
   }

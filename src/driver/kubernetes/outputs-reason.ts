@@ -6,6 +6,8 @@ import type { RunView } from './run-view.js';
 /** What is known about outputs that did not arrive. */
 export interface MissingOutputs {
   readonly view: RunView;
+  /** The sidecar keeps them until it is told that they have arrived. */
+  readonly isHeld: boolean;
   readonly assembler: Pick<Assembler, 'shortage'>;
   /** Milliseconds since 1970. */
   readonly heldUntil: number;
@@ -18,16 +20,25 @@ export interface MissingOutputs {
 }
 
 /** The one cause, as a clause. Pure. */
-export function outputsReason({ view, assembler, heldUntil, transfer, log, isCut }: MissingOutputs): string {
+export function outputsReason({ view, isHeld, assembler, heldUntil, transfer, log, isCut }: MissingOutputs): string {
   const { shortage } = assembler;
   if (shortage !== undefined) {
     const { needed, free } = shortage;
     return `they need ${formatBytes(needed)} more on the disk of this machine, and ${formatBytes(free)} are free`;
   }
+  if (view.jobGone) return `its Job is gone: ${TAKEN}, or somebody deleted it`;
+  if (isHeld && isLetGo(view)) return `the outputs sidecar was let go: ${TAKEN}`;
   const early = sidecarReason(view, heldUntil);
   if (early !== undefined) return early;
   if (isCut) return 'the collection was cut short';
   return transfer ?? log ?? 'the outputs sidecar did not end in its time';
+}
+
+const TAKEN = 'another process has taken the run up, and has them';
+
+/** Only one that is told so ends well before its time; who tells it has all. */
+function isLetGo({ pod }: RunView): boolean {
+  return pod !== undefined && sidecarStatus(pod)?.state?.terminated?.exitCode === 0;
 }
 
 /** A sidecar that is killed for its time ends within seconds of it. */

@@ -99,7 +99,7 @@ describe('who is on a run', () => {
   it('is gone when it has been silent for half a minute, by the clock of whoever waits', () =>
     withProcesses({ named: true, faster: 30 }, async (processes) => {
       await abandoned(processes, { ...GONE, since: '2099-01-01T00:00:00Z' });
-      assert.deepEqual(await take(processes), ['whether process 12 on ci-7 is still on it']);
+      assert.deepEqual(await take(processes), ['for a sign of process 12 on ci-7, which may still be on it']);
       assert.equal(holderOn(processes)?.host, 'machine-1');
     }));
 
@@ -146,6 +146,18 @@ describe('who is on a run', () => {
       assert.match(result.error?.message ?? '', /^process 1 on machine-2 has taken the run over at 20/);
       assert.equal(holderOn(processes)?.host, 'machine-2');
       finish();
+    });
+  });
+
+  it('is also who takes it over and may not say so: the name of another one that stays there ends nothing', async () => {
+    const { script, finish } = bundle();
+    finish();
+    await withProcesses({ named: true, invocation: script }, async (processes) => {
+      await abandoned(processes, { ...GONE, beat: 0 });
+      processes.server.faults.forbid(PATCH);
+      const state = found(processes);
+      const turn = await processes.takeUp(state);
+      assert.deepEqual([turn.result.status, turn.result.error], ['succeeded', undefined]);
     });
   });
 
