@@ -101,12 +101,18 @@ make_empty "$scratch/ready" || give_up scratch write
 seconds=0
 while [ -z "$ended" ]; do
   sleep 1 > /dev/null &
-  wait $!
+  sleeper=$!
+  ! wait "$sleeper" || sleeper=
   seconds=$((seconds + 1))
   [ $((seconds % beat)) -ne 0 ] || say beat
 done
-# From here on another one would only cost a line: bash and busybox drop what a signal interrupts the writing of.
+# From here on another one would only cost a line: bash and busybox drop what a signal interrupts the writing of. So does
+# the SIGCHLD of a child in the background (busybox), where the log is slow: none may end while a line is written.
 trap '' TERM
+if [ -n "$sleeper" ]; then
+  kill -KILL "$sleeper"
+  wait "$sleeper"
+fi
 say ended
 
 # Beats while big files are hashed. Ended before any data line is written: what awk writes is no whole lines.
@@ -267,11 +273,11 @@ in_batches note_sums
 write_entries > "$scratch/manifest"
 sum=$(sha256sum < "$scratch/manifest")
 manifest=${sum%% *}
+[ -z "$digested" ] || wait "$digested"
 while read -r entry; do say "$entry"; done < "$scratch/manifest"
 # For send.sh: from here on it is whole. Before the line, because its reader may ask at once.
 printf 1 > "$scratch/told"
 say manifest "$CNAB_WANTED" "$manifest"
-[ -z "$digested" ] || wait "$digested"
 # It ignores SIGTERM as well.
 kill -KILL "$beater"
 wait "$beater"

@@ -73,6 +73,8 @@ for (const shell of SHELLS) {
           sidecar.child.kill('SIGTERM');
           await delay(5);
         }
+        // What it had begun in the background ends while it waits to write.
+        await delay(1500);
         let log = '';
         for await (const chunk of new Socket({ fd: reader, readable: true, writable: false })) log += String(chunk);
         assert.deepEqual(words(Buffer.from(log.replace(/\n+/g, '\n'))), ['1 hello', '1 ended', '1 end']);
