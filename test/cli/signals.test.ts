@@ -71,4 +71,14 @@ describe('stop signals', () => {
     assert.deepEqual(stop.signal.reason, { kind: 'timeout' });
     assert.deepEqual(said, ['undefined: the time-out of 1m00s is over: stopping the run']);
   });
+
+  it('only leave when the time is over for which somebody looks on', async () => {
+    const clock = new ManualClock(0);
+    const { stop, said } = listen({ fromTerminal: false, asks: 'leave' });
+    stop.startTimer(60_000, clock);
+    await clock.elapse(60_000);
+    await turn();
+    assert.deepEqual(stop.signal.reason, { kind: 'leave' });
+    assert.match(said.join(), /^undefined: the time to wait of 1m00s is over/);
+  });
 });

@@ -44,9 +44,11 @@ export abstract class TakeUpCommand extends RunCommand {
   protected async wait(name: string, flags: TakeUpFlags): Promise<ExitCode> {
     const { waitForRun } = await import('../../action/wait-for-run.js');
     const waiting = this.takeUp('wait', name, flags, (context) => waitForRun(requestFor(name, flags), context));
-    const waited = await waiting.catch((error: unknown) => {
+    const waited = await waiting.catch(async (error: unknown) => {
       if (!(error instanceof CnabError) || error.code !== 'interrupted' || !this.isTimedOut) throw error;
-      throw new CnabError('still-running', error.message, { cause: error });
+      const { leftError } = await import('../../action/look-on.js');
+      // Where the time was over before the cluster had answered its words are about something else.
+      throw new CnabError('still-running', leftError(name).message, { cause: error });
     });
     if (waited.kind === 'settled') return await this.tell(waited.outcome, flags);
     if (waited.kind === 'looked') return await this.tellLooked(waited, flags);

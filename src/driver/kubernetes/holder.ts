@@ -63,7 +63,6 @@ export function processOf({ pid, host }: Holder): string {
 export function heldError(runId: string, holder: Holder): RunHeld {
   const who = `${processOf(holder)} has been on run ${runId} since ${holder.since}`;
   if (holder.beat > 0) return new RunHeld(`${who}, and lives`);
-  return new RunHeld(
-    `${who}, and nothing tells from here whether it still is: it may not patch jobs, by which it would say so`,
-  );
+  const why = 'it never said that it lives, which needs the right to patch jobs';
+  return new RunHeld(`${who}, and nothing tells from here whether it still is: ${why}`);
 }

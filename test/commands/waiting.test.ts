@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BaseCommand } from '../../src/cli/base-command.js';
+import Install from '../../src/commands/install.js';
+import Logs from '../../src/commands/logs.js';
+import Resume from '../../src/commands/resume.js';
+import Wait from '../../src/commands/wait.js';
+import { RunHeld, type FoundRun } from '../../src/driver/driver.js';
+import { CnabError } from '../../src/errors.js';
+import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
+import { RECORDED_BUNDLE, storeAt } from '../helpers/recorded-installation.js';
+import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
+import { runInProcess } from '../helpers/run-command.js';
+
+type Document = Readonly<Record<string, unknown>>;
+
+const RUN: FoundRun = {
+  ...{ runId: '01JD0Z4KX2Y3M5N7P9QRSTVWXY', action: 'install', created: 1 },
+  state: { namespace: 'default', job: 'j', jobUid: 'u' },
+};
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+describe('a run that another process may be on', () => {
+  let home: string;
+  let driver: FakeDriver;
+  beforeEach(() => {
+    home = temporaryHome();
+    writeFileSync(join(home, 'bundle.json'), JSON.stringify(RECORDED_BUNDLE));
+    driver = new FakeDriver(async (run) => {
+      await run.posted();
+      await run.log('one\n');
+      return { status: 'running', ran: 'unknown', keep: true };
+    });
+  });
+  afterEach(() => {
+    assert.deepEqual(driver.released, []);
+    removeHome(home);
+  });
+
+  const run = (command: new (...of: ConstructorParameters<typeof Install>) => BaseCommand, ...argv: string[]) =>
+    runInProcess(command, command.name.toLowerCase(), argv, { home, driver });
+  const detach = () =>
+    run(Install, 'app', 'bundle.json', '-p', 'greeting=hi', '-p', 'token=secret', '--detach', '--quiet');
+  const json = (text: string): Document => JSON.parse(text) as Document;
+
+  it('of another machine gives its exit code to wait, and nothing is recorded of it', async () => {
+    driver.found = [RUN];
+    driver.watches = () =>
+      Promise.resolve({
+        ...{ status: 'failed', ran: 'yes', exitCode: 3 },
+        error: new CnabError('bundle-failed', 'the bundle failed with exit code 3'),
+      });
+    const { exitCode, stdout, stderr } = await run(Wait, 'app', '--json');
+    assert.equal(exitCode, 1);
+    const { status, ran, runId, exitCode: code, outputs, note, error } = json(stdout);
+    assert.deepEqual([status, ran, runId, code, outputs], ['failed', 'yes', RUN.runId, 3, []]);
+    assert.match(String(note), /for the process that is on it; where there is none: cnab resume app --run 01JD/);
+    assert.equal((error as Document)['code'], 'bundle-failed');
+    assert.match(stderr, /^error: the bundle failed with exit code 3/m);
+    assert.equal(existsSync(join(home, 'cnab/targets')), false);
+  });
+
+  it('of another machine has its outputs for others: who asks wait for them is told so', async () => {
+    driver.found = [RUN];
+    driver.watches = () => Promise.resolve({ status: 'succeeded', ran: 'yes', exitCode: 0 });
+    const without = await run(Wait, 'app');
+    assert.deepEqual([without.exitCode, without.stdout], [0, '']);
+    assert.match(without.stderr, /^note: the log and the outputs of install .* cnab resume app/m);
+    const { exitCode, stderr } = await run(Wait, 'app', '--outputs-dir', 'out');
+    assert.equal(exitCode, 5);
+    assert.match(stderr, /^error: install has succeeded, but nothing of it was put into out/m);
+  });
+
+  it('is waited for no longer than --timeout says, goes on, and gives exit code 10', async () => {
+    driver.found = [RUN];
+    driver.watches = async ({ signal }) => {
+      await aborted(signal);
+      return { status: 'running', ran: 'yes' };
+    };
+    const looked = await run(Wait, 'app', '--timeout', '100ms');
+    assert.equal((looked.thrown as CnabError).code, 'still-running');
+    assert.equal(looked.command.exitCodeOfError(looked.thrown as CnabError), 10);
+    assert.match(looked.stderr, /^the time to wait of .* is over$/m);
+    driver.found = [];
+    await detach();
+    driver.resumes = async ({ io }) => {
+      await aborted(io.signal);
+      assert.deepEqual(io.signal.reason, { kind: 'leave' });
+      return { status: 'running', keep: true };
+    };
+    const taken = await run(Wait, 'app', '--timeout', '100ms', '--json');
+    assert.deepEqual([taken.exitCode, json(taken.stdout)['status']], [10, 'running']);
+    assert.match(taken.stderr, /^the time to wait of .* is over; the run goes on: cnab resume app/m);
+  });
+
+  it('is refused to resume with what to type, until it is told to take it over', async () => {
+    await detach();
+    const taken: boolean[] = [];
+    driver.holds = ({ takeOver }) => {
+      taken.push(takeOver);
+      return takeOver ? Promise.resolve() : Promise.reject(new RunHeld('process 5 on ci-7 has been on it'));
+    };
+    driver.resumes = () => Promise.resolve({ status: 'running', keep: true });
+    const refused = (await run(Resume, 'app')).thrown as CnabError;
+    assert.deepEqual([refused.code, refused.message], ['busy', 'process 5 on ci-7 has been on it.']);
+    assert.match(
+      refused.suggestions.join('\n'),
+      /cnab logs -f app .*\n.*cnab wait app .*\n.*cnab resume app --run \S+ --take/,
+    );
+    await run(Resume, 'app', '--take-over');
+    assert.deepEqual(taken, [false, true]);
+  });
+
+  it('of another container that has it locked is followed on the cluster by logs -f, not in a file for ever', async () => {
+    await detach();
+    const claims = storeAt(join(home, 'cnab')).on(FAKE_TARGET);
+    const lock = await claims.lock('app', 'install');
+    const file = (await claims.owner('app'))?.lockFile ?? '';
+    const owner = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...owner, pid: 1, pidNamespace: 'pid:[1]' }));
+    driver.follows = async ({ onLog }) => {
+      await onLog(Buffer.from('one\ntwo\n'));
+      return { complete: true };
+    };
+    const { exitCode, stdout } = await run(Logs, '-f', 'app');
+    assert.deepEqual([exitCode, stdout], [0, 'one\ntwo\n']);
+    await lock.release();
+  });
+});
