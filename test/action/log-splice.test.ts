@@ -81,7 +81,7 @@ describe('a log that is told once more', () => {
   });
 
   it('costs as much as the log is long, however much its lines are alike', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const recorded = waiting(700_000);
     const told = Buffer.concat([waiting(350_000), Buffer.from('at last\n')]);
     const { record } = await lay(recorded, told, 65_536);

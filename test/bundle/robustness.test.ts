@@ -35,7 +35,8 @@ function assertReported(verdict: BundleVerdict, text: string): void {
   }
 }
 
-describe('bundles that are damaged or hostile', () => {
+describe('bundles that are damaged or hostile', function () {
+  this.timeout(180_000);
   it('cut off at any byte end in a reported problem', async () => {
     const whole = Buffer.from(JSON.stringify(EVERYTHING, null, 1));
     assert.deepEqual((await validateBundle(whole, 'b.json')).problems, []);

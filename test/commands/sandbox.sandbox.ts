@@ -14,7 +14,8 @@ interface Document {
   readonly outputs: readonly Readonly<Record<string, unknown>>[];
 }
 
-describe('the built command and the sandbox', () => {
+describe('the built command and the sandbox', function () {
+  this.timeout(180_000);
   let home: string;
   beforeEach(() => (home = temporaryHome()));
   afterEach(async () => {

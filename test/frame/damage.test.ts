@@ -88,7 +88,8 @@ async function feed(assembler: Assembler, log: Buffer, sizes: readonly number[])
 const textOf = (lines: readonly string[]): Buffer => Buffer.from(lines.map((line) => `${line}\n`).join(''), 'utf8');
 const sizes = fc.array(fc.integer({ min: 1000, max: 70_000 }), { minLength: 1, maxLength: 5 });
 
-describe('Frames, damaged on the way', () => {
+describe('Frames, damaged on the way', function () {
+  this.timeout(180_000);
   it('never become a wrong byte or an exception, and are whole after one undamaged reading', async () => {
     await fc.assert(
       fc.asyncProperty(wanted, fc.array(damage, { maxLength: 12 }), sizes, async (files, damages, pieces) => {

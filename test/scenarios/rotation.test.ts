@@ -160,8 +160,10 @@ describe('a log that is rotated while outputs above small come by it', function 
         const begun = [...pending].find((block) => chunk.includes(block));
         if (begun === undefined) return [chunk];
         pending.delete(begun);
-        if ([3, 6].includes(all - pending.size)) rotate(1);
-        return random() < 0.5 ? 'reset' : 'end';
+        if (![3, 6].includes(all - pending.size)) return random() < 0.5 ? 'reset' : 'end';
+        // A reset would take with it what is on its way, from a file that is gone.
+        rotate(1);
+        return 'end';
       },
     }));
     assert.ok(all >= 8 && pending.size <= 1, `${all - pending.size} breaks of ${all}`);

@@ -148,7 +148,7 @@ describe('the rotation of a log that a container writes', () => {
       .map((line) => Number(line.split(' ')[0]));
 
   it('is lossless for one who follows, and only the newest file is there for one who comes later', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     await withApiServer({ runtime: new ProcessRuntime(), kubelet }, async (server) => {
       const job = await createJob(server, { invocation });
       const pod = await podWhen(server, job, (now) => stateOf(now, 'invocation').running !== undefined);
@@ -163,7 +163,7 @@ describe('the rotation of a log that a container writes', () => {
   });
 
   it('loses what was turned over while nobody was connected', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     await withApiServer({ runtime: new ProcessRuntime() }, async (server) => {
       const job = await createJob(server, { invocation });
       const pod = await podWhen(server, job, (now) => stateOf(now, 'invocation').running !== undefined);
@@ -178,7 +178,7 @@ describe('the rotation of a log that a container writes', () => {
   });
 
   it('loses a part for one who reads too slowly, without a word', async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     await withApiServer({ runtime: new ProcessRuntime(), kubelet }, async (server) => {
       const job = await createJob(server, { invocation });
       const pod = await podWhen(server, job, (now) => stateOf(now, 'invocation').running !== undefined);
