@@ -22,9 +22,10 @@ export class IncomingFile {
   readonly #parts: PartFiles;
   readonly #marks: Uint8Array;
   #present = 0;
-  /** Over blocks 0 to #hashed - 1, so that a file whose blocks come in order is not read again; undefined: out of order. */
-  #hash: Hash | undefined = createHash('sha256');
+  /** Over blocks 0 to #hashed - 1, so that a file whose blocks come in order is not read again. */
+  #hash: Hash | undefined;
   #hashed = 0;
+  #inOrder = true;
   #sha256: string | undefined;
   #doubted = false;
   #changed = false;
@@ -95,7 +96,7 @@ export class IncomingFile {
       else await this.#parts.removeWhole(this.entry.index);
       return;
     }
-    this.#hash = undefined;
+    this.#inOrder = false;
     for (const [block, mark] of found.entries()) {
       if (mark !== PROVEN && mark !== TAKEN) continue;
       this.#marks[block] = mark;
@@ -108,14 +109,15 @@ export class IncomingFile {
   async store(block: number, bytes: Uint8Array, isProven: boolean, salt: string | undefined): Promise<void> {
     const { index, size } = this.entry;
     const isNew = this.#marks[block] === ABSENT;
+    if (isNew && this.#marks.length === 1 && (await this.#put(bytes, salt))) return;
     await this.#parts.write(index, size, bytes, block * BLOCK_BYTES);
     await this.#mark(block, isProven ? PROVEN : TAKEN);
     if (isNew) this.#present += 1;
     if (isNew && block === this.#hashed) {
-      this.#hash?.update(bytes);
+      if (this.#inOrder) (this.#hash ??= createHash('sha256')).update(bytes);
       this.#hashed += 1;
     } else {
-      this.#hash = undefined;
+      this.#inOrder = false;
     }
     if (this.#present < this.#marks.length) return;
     // A doubted file whose blocks come again one by one is not read again for each of them.
@@ -128,8 +130,9 @@ export class IncomingFile {
     if (this.isWhole || this.#present < this.#marks.length) return;
     if (size === 0) await this.#parts.write(index, size, new Uint8Array(), 0);
     else if (kind === 'sealed' && salt === undefined) return;
-    const sha256 = this.#hash?.digest('hex') ?? (await this.#parts.digest(index, 'part', 0, size));
-    this.#hash = undefined;
+    const hash = this.#inOrder ? (this.#hash ?? createHash('sha256')) : undefined;
+    const sha256 = hash?.digest('hex') ?? (await this.#parts.digest(index, 'part', 0, size));
+    this.#inOrder = false;
     if (this.#isRight(sha256, salt)) {
       await this.#parts.keep(index, size);
       this.#sha256 = sha256;
@@ -144,7 +147,7 @@ export class IncomingFile {
   /** Lets the blocks of a range, which begins at one, come again. */
   async drop({ offset, length }: FileRange): Promise<void> {
     if (this.isWhole) return;
-    this.#hash = undefined;
+    this.#inOrder = false;
     for (let block = offset / BLOCK_BYTES; block < Math.ceil((offset + length) / BLOCK_BYTES); block += 1) {
       if (this.#marks[block] === ABSENT) continue;
       await this.#mark(block, ABSENT);
@@ -158,13 +161,24 @@ export class IncomingFile {
     await this.#parts.remove(this.entry.index);
     this.#marks.fill(ABSENT);
     this.#present = 0;
-    this.#hash = createHash('sha256');
+    this.#hash = undefined;
     this.#hashed = 0;
+    this.#inOrder = true;
     this.#doubted = false;
   }
 
   markChanged(): void {
     this.#changed = true;
+  }
+
+  /** All of a file at once, if it is right: what is wrong, or waits for its seal's salt, goes the way of a part. */
+  async #put(bytes: Uint8Array, salt: string | undefined): Promise<boolean> {
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    if (!this.#isRight(sha256, salt)) return false;
+    await this.#parts.put(this.entry.index, bytes);
+    this.#present = 1;
+    this.#sha256 = sha256;
+    return true;
   }
 
   async #mark(block: number, mark: number): Promise<void> {

@@ -167,13 +167,22 @@ describe('Assembler, distrusting what it reads', () => {
     }));
 
   it('writes neither over a file nor through a link that is there already', async () => {
-    await trial(1, async (assembler, staging) => {
-      await writeFile(join(staging, 'victim'), 'precious');
-      await symlink('victim', join(staging, '0.part'));
-      await assert.rejects(assembler.accept(bytesOf(encode([Buffer.from('x')]))), unavailable);
-      await assembler.finish();
-      assert.equal(await readFile(join(staging, 'victim'), 'utf8'), 'precious');
-    });
+    for (const [name, file] of [
+      ['0.part', Buffer.alloc(MIB + 1)],
+      ['0.blocks', Buffer.alloc(MIB + 1)],
+      ['0', Buffer.from('x')],
+    ] as const) {
+      for (const isLink of [true, false]) {
+        await trial(1, async (assembler, staging) => {
+          const victim = join(staging, isLink ? 'victim' : name);
+          await writeFile(victim, 'precious');
+          if (isLink) await symlink('victim', join(staging, name));
+          await assert.rejects(assembler.accept(bytesOf(encode([file]))), unavailable);
+          await assembler.finish();
+          assert.equal(await readFile(victim, 'utf8'), 'precious', `${name}, ${isLink ? 'a link' : 'a file'}`);
+        });
+      }
+    }
   });
 
   it('rejects in one sentence when the disk fails', () =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFile, readdir, truncate, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Assembler, type AssemblerOptions } from '../../src/frame/assemble.js';
 import { sealOf } from '../../src/frame/grammar.js';
@@ -105,6 +105,21 @@ describe('Assembler, taken up by another process', () => {
       await (await open()).accept(bytesOf(without(encode([big]), / (block|data) 0 3 /)));
       await truncate(join(staging, '0.part'), 2 * MIB + 10);
       assert.deepEqual((await open()).missing(), [{ index: 0, offset: 2 * MIB, length: rest.length }]);
+    }));
+
+  it('does not take a file of one block for whole whose writing was cut short, by its process or by a power failure', () =>
+    trial(1, async (open, staging) => {
+      const small = big.subarray(0, 1000);
+      for (const left of [small.subarray(0, 100), Buffer.alloc(small.length)]) {
+        await (await open()).accept(bytesOf(without(encode([small]), / (block|data) /)));
+        await writeFile(join(staging, '0'), left);
+        const next = await open();
+        assert.deepEqual(next.missing(), [{ index: 0, offset: 0, length: small.length }]);
+        await next.accept(bytesOf(encode([small])));
+        assert.equal(next.complete, true);
+        assert.deepEqual(await readFile(join(staging, '0')), small);
+        await rm(join(staging, '0'));
+      }
     }));
 
   it('begins anew where nothing says what lies there', () =>

@@ -23,7 +23,7 @@ export interface TransferOptions {
   /** The outputs that come by exec. */
   readonly indices: readonly number[];
   readonly signal: AbortSignal;
-  /** More is on disk: a block of a MiB, or what a chunk ended of files that are smaller. */
+  /** Another MiB is on disk, or the last of an exec. */
   readonly onProgress: () => void;
 }
 
@@ -119,10 +119,17 @@ class Transfer {
     const intake = assembler.intake(...plan.ranges);
     const before = assembler.receivedBytes;
     const began = this.#now();
-    const onData = (chunk: Buffer): Promise<void> | undefined => intake.write(chunk)?.then(onProgress);
+    let told = before;
+    const tell = (least: number): void => {
+      if (assembler.receivedBytes - told < least) return;
+      told = assembler.receivedBytes;
+      onProgress();
+    };
+    const onData = (chunk: Buffer): Promise<void> | undefined => intake.write(chunk)?.then(() => tell(BLOCK_BYTES));
     const doing = `fetch outputs from pod ${source.pod}`;
     const command = sendCommand(plan.request);
     const end = await runExec(api, { source, command, doing, signal, bytes: plan.bytes, onData });
+    tell(1);
     const isWhole = end.received === plan.bytes;
     this.#alone = Math.max(0, this.#alone - 1);
     if (end.status?.kind === 'exit' && end.status.code === CHANGED) return this.#isolate(plan);
