@@ -1,5 +1,6 @@
 // Kills the command at random moments and takes its run up again, until all is settled: equal to the undisturbed run, with the run tool
-// started once, or not run at all (npm run soak:kill). Prints what it does, and exits with 1 where that does not hold.
+// started once, or not run at all (npm run soak:kill). Prints what it does, and exits with 1 where that does not hold, or where less than
+// half of the kills found a run that had begun.
 //
 //   --on sandbox|node  default sandbox; the node is test/cluster/up's, one that is up is used (CNAB_CLUSTER_DIR)
 //   --runs N           kills: default 200, on the node 20; a command that was faster than its kill does not count
@@ -43,7 +44,11 @@ async function soak(place: Place, kills: number, cancels: number): Promise<boole
     const killed = await killMany(place, references, kills);
     const canceled = await cancelMany(place, references, cancels);
     console.log(`\nkills:   ${summary(killed)}\ncancels: ${summary(canceled)}`);
-    return !killed.has('FAILED') && !canceled.has('FAILED');
+    const equal = killed.get('equal') ?? 0;
+    const tried = equal + (killed.get('not-run') ?? 0);
+    if (tried < kills) console.log(`FAILED: ${tried} of ${kills} kills were tried`);
+    if (equal < kills / 2) console.log(`FAILED: ${equal} of ${kills} kills found a run that had begun`);
+    return tried >= kills && equal >= kills / 2 && !killed.has('FAILED') && !canceled.has('FAILED');
   } finally {
     await place.close();
   }
@@ -56,7 +61,8 @@ async function killMany(place: Place, references: readonly Reference[], wanted: 
   let done = 0;
   await Promise.all(
     Array.from({ length: JOBS }, async () => {
-      while (done < wanted) {
+      // A place where every command is over before its kill would be tried for ever.
+      while (done < wanted && next < FROM + 3 * wanted) {
         const index = next++;
         done += 1;
         const random = randomFrom(SEED * 1000 + index);

@@ -15,7 +15,10 @@ export interface EndState {
   readonly log?: string;
 }
 
-/** Of the one run of an installation; undefined where the home knows nothing of it. */
+/**
+ * Of the one run of an installation; undefined where the home knows nothing of it. Rejects where an output that a result names is
+ * not there, or not what its digest says.
+ */
 export async function endStateOf(home: string, installation: string): Promise<EndState | undefined> {
   const store = storeAt(join(home, 'cnab'));
   const [target, ...others] = await store.targetsOf(installation);
@@ -29,12 +32,15 @@ export async function endStateOf(home: string, installation: string): Promise<En
   const outputs: Record<string, string> = {};
   let log: string | undefined;
   for (const result of record.results) {
-    for (const name of Object.keys(result.outputs ?? {})) {
+    for (const [name, { contentDigest }] of Object.entries(result.outputs ?? {})) {
       const stored = await claims.output(result.id, name);
       if (stored === undefined) throw new Error(`${name} is recorded and not there`);
       const bytes = await readFile(stored.file);
+      const digest = createHash('sha256').update(bytes).digest('hex');
+      if (contentDigest !== `sha256:${digest}`)
+        throw new Error(`${name} of result ${result.id} has the digest ${contentDigest}, and is ${digest}`);
       if (name === LOGS_OUTPUT) log = bytes.toString();
-      else outputs[name] = createHash('sha256').update(bytes).digest('hex');
+      else outputs[name] = digest;
     }
   }
   const { ran, exitCode } = customOf(last);

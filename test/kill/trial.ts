@@ -26,7 +26,7 @@ export interface Trial {
 }
 
 export interface TrialEnd {
-  /** `over`: the command was faster than the kill, which proves nothing. */
+  /** `over`: equal, but the command was faster than the kill, so no kill was tried. `not-run`: it came before the Job. */
   readonly kind: 'equal' | 'not-run' | 'over';
   readonly resumes: number;
 }
@@ -65,6 +65,11 @@ export function drawTrial(reference: Reference, installation: string, place: Pla
   return { installation, moment, ...again, resumeIn };
 }
 
+/** The trial that a slow or a fast machine cannot spoil: killed as soon as the run tool tells that it has started. */
+export function surelyKilled({ installation }: Pick<Trial, 'installation'>): Trial {
+  return { installation, moment: { after: 'start', ms: 0 }, resumeIn: 'same' };
+}
+
 /** Kills one install, takes it up until it is settled, and compares. Rejects where it is neither equal nor not run. */
 export async function tryKill(place: Place, reference: Reference, trial: Trial): Promise<TrialEnd> {
   const { installation, moment, resumeIn } = trial;
@@ -81,8 +86,7 @@ export async function tryKill(place: Place, reference: Reference, trial: Trial):
     const starts = place.counter.count(`start ${installation}`);
     const told = `${JSON.stringify(trial)}, ${starts} starts; the command had said:\n${killed.stderr}\n${resumes.told}`;
     assert.deepEqual(await leftSoon(place, other, installation), [], told);
-    if (wasOver) return { kind: 'over', resumes: resumes.count };
-    if (starts === 0) {
+    if (starts === 0 && !wasOver) {
       // It was killed before the Job existed, perhaps before anything was recorded.
       assert.deepEqual([end?.status ?? 'failed', end?.ran ?? 'no', end?.outputs ?? {}], ['failed', 'no', {}], told);
       return { kind: 'not-run', resumes: resumes.count };
@@ -90,7 +94,7 @@ export async function tryKill(place: Place, reference: Reference, trial: Trial):
     assert.equal(starts, 1, told);
     assert.deepEqual(end, reference.end, told);
     assert.deepEqual(runFolders(other), [], told);
-    return { kind: 'equal', resumes: resumes.count };
+    return { kind: wasOver ? 'over' : 'equal', resumes: resumes.count };
   } finally {
     await place.leave(home);
     if (other !== home) await place.leave(other);
