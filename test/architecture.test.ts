@@ -60,6 +60,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'driver/clock.ts',
     'driver/settings.ts',
     'bundle/bundle.ts',
+    // Commands to paste are quoted in one way.
+    'bundle/shell-word.ts',
     'claim/target.ts:types',
     'frame',
     'errors.ts',

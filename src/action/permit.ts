@@ -3,7 +3,9 @@ import { own } from '../bundle/own.js';
 import { shellWord } from '../bundle/shell-word.js';
 import type { Installation } from '../claim/claim.js';
 import { isInstalled, isUninstalled } from '../claim/status.js';
+import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
+import { choiceOf, flagsFor } from './refuse.js';
 
 /** What an action does to its installation (spec 101, "actions"). */
 export interface ActionTraits {
@@ -44,17 +46,23 @@ export function traitsOf(bundle: Bundle, action: string): ActionTraits {
  * Throws CnabError `wrong-state` when the installation's history forbids the action. A failed run leaves the state
  * undefined, so anything may repair it (cnab-spec issue 237).
  */
-export function permit(action: string, installation: Installation, force: boolean): void {
+export function permit(action: string, installation: Installation, target: Target, force: boolean): void {
   const { name } = installation;
   const word = shellWord(name);
   if (action === 'install' && isInstalled(installation) && !force) {
     throw new CnabError('wrong-state', `"${name}" is already installed.`, {
-      suggestions: [`To change it: cnab upgrade ${word}`, 'To run install once more: --force'],
+      suggestions: [
+        `To change it: cnab upgrade ${word} ${flagsFor(target)}`.trimEnd(),
+        'To run install once more: --force',
+      ],
     });
   }
   if (action !== 'install' && isUninstalled(installation) && !force) {
     throw new CnabError('wrong-state', `"${name}" is uninstalled, so ${action} cannot be run on it.`, {
-      suggestions: [`To install it again: cnab install ${word} BUNDLE`, `To drop its record: cnab forget ${word}`],
+      suggestions: [
+        `To install it again: cnab install ${word} BUNDLE ${flagsFor(target)}`.trimEnd(),
+        `To drop its record: cnab forget ${word} ${choiceOf(target)}`.trimEnd(),
+      ],
     });
   }
 }

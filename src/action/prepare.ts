@@ -94,7 +94,7 @@ export async function prepareAction(
       throw await notInstalled(request.installation, target, context.store);
     if (installation !== undefined) {
       if (!request.force) await refuseUnfinished(installation, claims, context);
-      permit(action, installation, request.force);
+      permit(action, installation, target, request.force);
     }
   } else if (request.detach) {
     throw new CnabError('invalid', `action "${action}" is stateless and leaves no record: nobody could take it up`, {

@@ -5,10 +5,17 @@ import type { Target } from '../claim/target.js';
 
 /** The flags that lead a command to a target, for a suggestion to paste. */
 export function flagsFor(target: Target): string {
-  if (target.driver !== 'kubernetes') return `--driver ${shellWord(target.driver)}`;
+  const { kubeconfig } = target;
+  const choice = choiceOf(target);
+  return kubeconfig === undefined ? choice : `--kubeconfig ${shellWord(kubeconfig)} ${choice}`.trimEnd();
+}
+
+/** The flags that choose a target among those that are recorded, for a command that asks no cluster. */
+export function choiceOf({ driver, context, namespace }: Target): string {
+  if (driver !== 'kubernetes') return `--driver ${shellWord(driver)}`;
   const flags = [
-    ...(target.context === undefined ? [] : [`--context ${shellWord(target.context)}`]),
-    ...(target.namespace === undefined ? [] : [`--namespace ${shellWord(target.namespace)}`]),
+    ...(context === undefined ? [] : [`--context ${shellWord(context)}`]),
+    ...(namespace === undefined ? [] : [`--namespace ${shellWord(namespace)}`]),
   ];
   return flags.join(' ');
 }
@@ -36,7 +43,7 @@ export async function notInstalled(name: string, target: Target, store: ClaimSto
       {
         suggestions: [
           `To drop the old record: cnab forget ${shellWord(name)}`,
-          `To install it on this cluster: cnab install ${shellWord(name)} BUNDLE`,
+          `To install it on this cluster: cnab install ${shellWord(name)} BUNDLE ${flagsFor(target)}`.trimEnd(),
         ],
       },
     );
@@ -44,7 +51,7 @@ export async function notInstalled(name: string, target: Target, store: ClaimSto
   return new CnabError('not-found', `no installation "${name}" on ${describeTarget(target)}.`, {
     suggestions: [
       ...elsewhere.map((other) => `It is installed on ${describeTarget(other)}: add ${flagsFor(other)}`),
-      `${elsewhere.length > 0 ? 'Or install it here' : 'Install it'}: cnab install ${shellWord(name)} BUNDLE`,
+      `${elsewhere.length > 0 ? 'Or install it here' : 'Install it'}: cnab install ${shellWord(name)} BUNDLE ${flagsFor(target)}`.trimEnd(),
     ],
   });
 }

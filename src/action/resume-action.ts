@@ -7,7 +7,7 @@ import { CnabError } from '../errors.js';
 import { isThere, readAdopted, recordAdopted, unknownRuns } from './adopt.js';
 import { broughtBy } from './brought.js';
 import { holdRun } from './hold.js';
-import { notInstalled } from './refuse.js';
+import { choiceOf, notInstalled } from './refuse.js';
 import type { ActionContext, ActionOutcome } from './request.js';
 import { releaseLeftovers } from './leftovers.js';
 import { onRun } from './on-run.js';
@@ -101,7 +101,7 @@ async function resumeLocked(request: ResumeRequest, context: ActionContext, clai
   const last = lastRun(installation);
   if (last === undefined || runId !== undefined) {
     throw new CnabError('not-found', `"${name}" has no run ${JSON.stringify(runId ?? 'last')}.`, {
-      suggestions: [`Its runs: cnab history ${shellWord(name)}`],
+      suggestions: [`Its runs: cnab history ${shellWord(name)} ${choiceOf(claims.target)}`.trimEnd()],
     });
   }
   return { kind: 'ended', record: last, claims };

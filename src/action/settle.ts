@@ -77,7 +77,8 @@ export async function bringToItsEnd(
   } catch (error) {
     // It may have run, and may go on: whatever is recorded of it now, it can be taken up.
     if (state !== undefined) await note(state, {}).catch(() => undefined);
-    throw stillStaged(error, folder, run.claims === undefined ? undefined : claim.installation);
+    const { installation } = claim;
+    throw stillStaged(error, folder, run.claims === undefined ? undefined : { installation, target: run.target });
   }
   const { outcome, stays, lost } = ended;
   if (outcome.status === 'running' && lost === undefined) {

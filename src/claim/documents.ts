@@ -127,7 +127,9 @@ function toMetadata(raw: Json): OutputMetadata {
 /** Throws DamagedDocument without an id and a driver. */
 export function parseTarget(bytes: Uint8Array): Target {
   const raw = parseObject(bytes);
-  const optional = ['context', 'server', 'namespace', 'uid', 'user'].filter((key) => typeof raw[key] === 'string');
+  const optional = ['context', 'kubeconfig', 'server', 'namespace', 'uid', 'user'].filter(
+    (key) => typeof raw[key] === 'string',
+  );
   const id = needed(raw, 'id');
   return {
     ...Object.fromEntries(optional.map((key) => [key, raw[key]])),

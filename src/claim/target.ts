@@ -9,6 +9,8 @@ export interface Target {
   /** For people: `prod/payments` (context/namespace), `sandbox`. */
   readonly label: string;
   readonly context?: string;
+  /** The list of kubeconfig files that was named when it was last used, paths absolute; for commands to paste. */
+  readonly kubeconfig?: string;
   readonly server?: string;
   readonly namespace?: string;
   /** UID that stands behind `id`, to notice another cluster behind a remembered server and namespace. */

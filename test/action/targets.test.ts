@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { FAKE_TARGET, FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
 import { Stage, refuses } from './stage.js';
 
@@ -27,8 +28,34 @@ describe('an installation is known by its target and its name: runAction', () =>
   it('gives commands that a shell takes as they are meant, whatever the installation is called', async () => {
     const installation = 'my app; reboot';
     await stage.run('install', ok, { installation });
-    await refuses(stage.run('install', ok, { installation }), 'wrong-state', /cnab upgrade 'my app; reboot'\n/);
-    await refuses(stage.run('upgrade', ok, { installation: '$(id)' }), 'not-found', /cnab install '\$\(id\)' BUNDLE/);
+    await refuses(
+      stage.run('install', ok, { installation }),
+      'wrong-state',
+      /cnab upgrade 'my app; reboot' --context test --namespace default\n/,
+    );
+    await refuses(
+      stage.run('upgrade', ok, { installation: '$(id)' }),
+      'not-found',
+      /cnab install '\$\(id\)' BUNDLE --context test --namespace default$/,
+    );
+  });
+
+  it('names the kubeconfig that was named in commands that speak to the cluster, and in no other', async () => {
+    const target = { ...FAKE_TARGET, kubeconfig: "/home/a b/it's" };
+    const flags = String.raw`--kubeconfig '/home/a b/it'\''s' --context test --namespace default`;
+    const driver = new FakeDriver(ok, target);
+    assert.equal((await stage.run('install', driver)).status, 'succeeded');
+    const upgrade = `To change it: cnab upgrade app ${flags}`;
+    assert.ok(
+      (await refuses(stage.run('install', driver), 'wrong-state', /already installed/)).suggestions.includes(upgrade),
+    );
+    await stage.run('uninstall', driver);
+    const { suggestions } = await refuses(stage.run('upgrade', driver), 'wrong-state', /is uninstalled/);
+    assert.deepEqual(suggestions, [
+      `To install it again: cnab install app BUNDLE ${flags}`,
+      'To drop its record: cnab forget app --context test --namespace default',
+    ]);
+    assert.deepEqual(await stage.store.targets(), [target]);
   });
 
   it("refuses to run one cluster's claim against another one behind the same address", async () => {

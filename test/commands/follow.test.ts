@@ -69,7 +69,7 @@ describe('cnab logs -f shows a run that goes on', () => {
     await detach();
     const [operation] = driver.operations;
     rmSync(join(home, 'cnab'), { recursive: true });
-    driver.found = [{ runId: operation?.runId ?? '', action: 'install', created: 1, state: {} }];
+    driver.found = [{ runId: operation?.runId ?? '', action: 'install', created: Date.now(), state: {} }];
     driver.inputsOf = () =>
       Promise.resolve({ record: operation?.record ?? Buffer.alloc(0), environment: new Map(), files: new Map() });
     driver.follows = async ({ onLog }) => {

@@ -103,7 +103,10 @@ describe('cnab install', () => {
     const body = JSON.parse(stdout) as Document;
     assert.deepEqual([body['status'], body['exitCode'], body.outputs.length], ['failed', 3, 1]);
     assert.deepEqual([body.error?.['code'], body.error?.['exitCode']], ['bundle-failed', 1]);
-    assert.match(stderr, /^error: the bundle ended with exit code 3\n +its log: cnab logs app --run 0[0-9A-Z]{25}$/m);
+    assert.match(
+      stderr,
+      /^error: the bundle ended with exit code 3\n +its log: cnab logs app --run 0[0-9A-Z]{25} --context test --namespace default$/m,
+    );
     assert.match(stderr, /--service-account NAME/);
   });
 

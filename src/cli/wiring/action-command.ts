@@ -1,6 +1,5 @@
 import type { ActionOutcome, ActionRequest } from '../../action/request.js';
 import { takeUpCommand } from '../../action/unfinished.js';
-import { shellWord } from '../../bundle/shell-word.js';
 import { CnabError } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
 import type { ExitCode } from '../exit-codes.js';
@@ -61,7 +60,7 @@ export abstract class ActionCommand extends RunCommand {
     const mayBeTakenUp = recorded !== undefined && (outstanding !== undefined || error.code === 'contact-lost');
     const suggestions = [
       ...error.suggestions,
-      ...(isFailure && recorded ? [`its log: cnab logs ${shellWord(installation)} --run ${runId}`] : []),
+      ...(isFailure && recorded ? [`its log: ${takeUpCommand('logs', installation, target, `--run ${runId}`)}`] : []),
       ...(isFailure && this.sawForbidden && account === undefined && target.driver === 'kubernetes'
         ? ['the log says "forbidden": a bundle that works on the cluster needs --service-account NAME']
         : []),

@@ -1,4 +1,4 @@
-import { describeTarget, flagsFor } from '../../action/refuse.js';
+import { choiceOf, describeTarget, flagsFor } from '../../action/refuse.js';
 import { nearest } from '../../bundle/nearest.js';
 import type { ClaimStore, TargetClaims } from '../../claim/claim-store.js';
 import type { Installation } from '../../claim/claim.js';
@@ -25,6 +25,8 @@ export interface Search {
   readonly current: () => Promise<Target | undefined>;
   /** What the user typed without its flags, for suggestions to paste. */
   readonly command: string;
+  /** The command goes on to the cluster. */
+  readonly asksCluster?: boolean;
 }
 
 /**
@@ -34,6 +36,7 @@ export interface Search {
  */
 export async function findInstallation(store: ClaimStore, name: string, search: Search): Promise<FoundInstallation> {
   const { choice, current, command } = search;
+  const flags = search.asksCluster === true ? flagsFor : choiceOf;
   const all = await store.targetsOf(name);
   let chosen = all.filter((target) => matches(target, choice));
   if (chosen.length > 1) {
@@ -43,7 +46,7 @@ export async function findInstallation(store: ClaimStore, name: string, search: 
   }
   if (chosen.length > 1) {
     throw new CnabError('invalid', `"${name}" is installed on ${chosen.length} targets: say which one you mean`, {
-      suggestions: chosen.map((target) => `cnab ${command} ${flagsFor(target)}   (${describeTarget(target)})`),
+      suggestions: chosen.map((target) => `cnab ${command} ${flags(target)}   (${describeTarget(target)})`),
     });
   }
   const target = chosen[0];
@@ -67,7 +70,7 @@ export function matches(target: Target, choice: TargetChoice): boolean {
 async function notRecorded(store: ClaimStore, name: string, elsewhere: readonly Target[]): Promise<CnabError> {
   if (elsewhere.length > 0) {
     return new CnabError('not-found', `no installation "${name}" is recorded on the target that the flags name`, {
-      suggestions: elsewhere.map((target) => `it is installed on ${describeTarget(target)}: use ${flagsFor(target)}`),
+      suggestions: elsewhere.map((target) => `it is installed on ${describeTarget(target)}: use ${choiceOf(target)}`),
     });
   }
   const lists = await Promise.all((await store.targets()).map((target) => store.on(target).list()));

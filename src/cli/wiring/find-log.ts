@@ -1,6 +1,5 @@
 import { resultExtras } from '../../action/kept.js';
 import { takeUpCommand } from '../../action/unfinished.js';
-import { shellWord } from '../../bundle/shell-word.js';
 import type { StoredOutput, TargetClaims } from '../../claim/claim-store.js';
 import { LOGS_OUTPUT, type Installation } from '../../claim/claim.js';
 import { isUnsettled, lastResult, outputHistory, outputsOf, statusOf } from '../../claim/status.js';
@@ -36,7 +35,11 @@ export async function findLog(claims: TargetClaims, installation: Installation, 
     {
       suggestions: [
         ...goesOn,
-        ...(other ? [`the log of an earlier run: cnab logs ${shellWord(installation.name)} --run ${other.id}`] : []),
+        ...(other
+          ? [
+              `the log of an earlier run: ${takeUpCommand('logs', installation.name, claims.target, `--run ${other.id}`)}`,
+            ]
+          : []),
       ],
     },
   );

@@ -22,7 +22,8 @@ export abstract class StoreCommand extends BaseCommand {
   /** `rest` is what stands between the command and the flags, for the suggestions to paste. */
   protected find(name: string, choice: TargetChoice, ...rest: string[]): Promise<FoundInstallation> {
     const command = [this.commandName, ...[name, ...rest].map(shellWord)].join(' ');
-    const search = { choice: this.asked(choice), command, current: () => this.currentTarget(choice) };
+    const asksCluster = rest.includes('-f');
+    const search = { asksCluster, choice: this.asked(choice), command, current: () => this.currentTarget(choice) };
     return findInstallation(this.store, name, search);
   }
 

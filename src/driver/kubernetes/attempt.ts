@@ -50,9 +50,10 @@ export async function attemptRun(options: AttemptOptions): Promise<OperationResu
     const [watched, allowed] = await Promise.allSettled([observer.start(io.signal), rights]);
     // All that is lacking in one sentence, rather than the one thing that the watch ran into.
     for (const part of [allowed, watched]) if (part.status === 'rejected') throw part.reason;
-    const { user } = api.connection;
     const { mayExec } = await rights;
-    const way = chooseWay(operation, settings, { mayExec, namespace, ...(user === undefined ? {} : { user }) });
+    const { user } = api.connection;
+    const right = { mayExec, namespace, way: api.connection, ...(user === undefined ? {} : { user }) };
+    const way = chooseWay(operation, settings, right);
     const planned = options.planOf(way);
     const plan = hold.holder === undefined ? planned : { ...planned, job: heldJob(planned.job, hold.holder) };
     const facts = factsOf(plan.job.spec?.template.spec, name);

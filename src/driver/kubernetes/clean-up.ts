@@ -3,6 +3,7 @@ import { CnabError, messageOf } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { DeadlineError, withDeadline } from './deadline.js';
 import { isAbort } from './kubernetes-error.js';
+import { kubectl, type KubectlWay } from './kubectl.js';
 import { resource, type JobReference } from './resources.js';
 
 /** Clean-up has a time of its own: the signal that stopped the run must not stop it too. */
@@ -34,13 +35,14 @@ export async function removeJob(
   job: JobReference,
   connect: (signal: AbortSignal) => Promise<KubernetesApi>,
 ): Promise<string[]> {
+  let api: KubernetesApi | undefined;
   try {
-    await withinCleanUp(clock, async (signal) => askToDelete(await connect(signal), job, signal));
+    await withinCleanUp(clock, async (signal) => askToDelete((api = await connect(signal)), job, signal));
     return [];
   } catch (error) {
     if (!(error instanceof CnabError) && !isTimeUp(error)) throw error;
     const why = isTimeUp(error) ? 'the cluster did not answer in time' : messageOf(error);
-    return [leftBehind(job, why)];
+    return [leftBehind(job, why, api?.connection)];
   }
 }
 
@@ -58,6 +60,8 @@ export async function askToDelete(
 }
 
 /** A warning. */
-export function leftBehind({ namespace, name }: Omit<JobReference, 'uid'>, why: string): string {
-  return `job ${name} is left in namespace ${namespace}: ${why}. Remove it with: kubectl delete job ${name} -n ${namespace}`;
+export function leftBehind({ namespace, name }: Omit<JobReference, 'uid'>, why: string, way: KubectlWay = {}): string {
+  const command = kubectl(`delete job ${name} -n ${namespace}`, way);
+  const left = `job ${name} is left in namespace ${namespace}: ${why}`;
+  return command === undefined ? left : `${left}. Remove it with: ${command}`;
 }

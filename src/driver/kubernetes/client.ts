@@ -2,6 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
+import { delimiter, resolve } from 'node:path';
 import tls from 'node:tls';
 import { CnabError } from '../../errors.js';
 import { systemClock } from '../clock.js';
@@ -45,12 +46,19 @@ export interface KubeconfigConnectionOptions {
 export async function connectWithKubeconfig(options: KubeconfigConnectionOptions): Promise<Connection> {
   const closing = new AbortController();
   const config = await readClientConfig(options, options.clock ?? systemClock, closing.signal);
-  return new KubeconfigConnection(config, closing);
+  return new KubeconfigConnection(config, closing, pathsOf(options));
+}
+
+/** For whoever goes the same way from another folder. */
+function pathsOf({ kubeconfig, cwd = '.' }: KubeconfigConnectionOptions): string | undefined {
+  const files = kubeconfig?.split(delimiter).filter((file) => file !== '') ?? [];
+  return files.length === 0 ? undefined : files.map((file) => resolve(cwd, file)).join(delimiter);
 }
 
 class KubeconfigConnection implements Connection {
   readonly server: string;
   readonly context?: string;
+  readonly kubeconfig?: string;
   readonly user?: string;
   readonly namespace?: string;
   private readonly kubeConfig = new KubeConfig();
@@ -59,9 +67,11 @@ class KubeconfigConnection implements Connection {
   constructor(
     private readonly config: ClientConfig,
     private readonly closing: AbortController,
+    kubeconfig: string | undefined,
   ) {
     this.server = config.cluster.server;
     if (config.context !== undefined) this.context = config.context;
+    if (kubeconfig !== undefined) this.kubeconfig = kubeconfig;
     if (config.userName !== undefined) this.user = config.userName;
     if (config.namespace !== undefined) this.namespace = config.namespace;
     this.kubeConfig.loadFromOptions({

@@ -11,6 +11,10 @@ export interface Connection {
   readonly server: string;
   /** Name of the kubeconfig's context; absent inside a cluster. */
   readonly context?: string;
+  /** As `--kubeconfig` named it, its paths absolute; absent: the way that every tool finds by itself. */
+  readonly kubeconfig?: string;
+  /** True: no other tool has a way there (the sandbox). */
+  readonly isPrivate?: boolean;
   /** Name of the kubeconfig's user, for people. */
   readonly user?: string;
   /** The context's namespace; in a cluster the mounted one. Absent: the caller's default. */
@@ -32,6 +36,7 @@ export interface PlainConnectionOptions {
   readonly token?: string;
   readonly namespace?: string;
   readonly context?: string;
+  readonly isPrivate?: boolean;
 }
 
 /** A connection without TLS to a server on this machine: the sandbox's API server, and tests. */
@@ -46,6 +51,7 @@ export function plainConnection(options: PlainConnectionOptions): Connection {
     server: options.server.replace(/\/+$/, ''),
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
     ...(options.context === undefined ? {} : { context: options.context }),
+    ...(options.isPrivate === undefined ? {} : { isPrivate: options.isPrivate }),
     requestOptions: () => Promise.resolve({ agent, headers: { ...headers } }),
     refresh: () => undefined,
     close: () => agent.destroy(),

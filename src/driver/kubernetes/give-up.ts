@@ -37,13 +37,14 @@ export async function giveUp(
   connect: (signal: AbortSignal) => Promise<KubernetesApi>,
 ): Promise<string | undefined> {
   const { job, graceMs } = run;
+  let api: KubernetesApi | undefined;
   let pods: readonly string[] = [];
   let hadPod = run.hadPod;
   try {
-    const api = await withinCleanUp(clock, connect);
+    const open = (api = await withinCleanUp(clock, connect));
     await withDeadline(clock, graceMs + END_MARGIN_MS, never, async (signal) => {
       for (;;) {
-        pods = await stopWhatRuns(api, { ...run, hadPod }, signal);
+        pods = await stopWhatRuns(open, { ...run, hadPod }, signal);
         hadPod ||= pods.length > 0;
         if (pods.length === 0) return;
         await clock.sleep(LOOK_MS, signal);
@@ -58,7 +59,7 @@ export async function giveUp(
       : isTimeUp(error)
         ? 'the cluster did not answer in time'
         : messageOf(error);
-    return leftBehind(job, why);
+    return leftBehind(job, why, api?.connection);
   }
 }
 

@@ -10,6 +10,7 @@ import { heldUntil } from './hold.js';
 import type { HeldSidecars } from './held-sidecars.js';
 import type { JobFacts } from './job-facts.js';
 import type { KeptState } from './kept-state.js';
+import { kubectl } from './kubectl.js';
 import { lingers } from './lingering.js';
 import type { LogSource } from './log-reader.js';
 import type { Observer } from './observer.js';
@@ -143,6 +144,8 @@ export class JobRun {
     if (!keep && lingers(view, assembler, facts.way)) held.lingers(operation.runId, api, view.pod);
     const reason = cut ? endReasonOf(io.signal) : undefined;
     const { name, namespace } = job;
+    const command = kubectl(`describe job ${name} -n ${namespace}`, api.connection);
+    const look = command === undefined ? '' : `; look at it with: ${command}`;
     return buildResult(operation, {
       outcome,
       ...(outputsReason === undefined ? {} : { outputsReason }),
@@ -157,11 +160,7 @@ export class JobRun {
         ...asWhom(outcome, facts, isRestricted),
         // The command that takes it up is told by who knows how to write it for this target.
         ...(isWanted && assembler.shortage !== undefined ? ['make room on that disk first'] : []),
-        ...(keep
-          ? [
-              `job ${name} is left in namespace ${namespace}; look at it with: kubectl describe job ${name} -n ${namespace}`,
-            ]
-          : []),
+        ...(keep ? [`job ${name} is left in namespace ${namespace}${look}`] : []),
       ],
       keep,
     });

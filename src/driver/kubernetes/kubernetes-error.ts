@@ -2,6 +2,7 @@ import { CnabError } from '../../errors.js';
 import type { CnabErrorOptions, ErrorCode } from '../../errors.js';
 import { suggestionsForDenial } from './denial.js';
 import { explainNetworkError, oneLine } from './network-error.js';
+import { kubectl } from './kubectl.js';
 import type { Peer } from './network-error.js';
 
 export interface KubernetesErrorOptions extends CnabErrorOptions {
@@ -141,7 +142,7 @@ export function statusError(answer: RefusedAnswer, doing: string, peer: Peer, no
   if (statusCode === 401) {
     const as = peer.user === undefined ? 'the credentials' : `the credentials of user "${peer.user}"`;
     return refuse('unavailable', `${peer.server} does not accept ${as} (${sentence})`, [
-      `Log in again, then check with: kubectl${peer.context === undefined ? '' : ` --context ${peer.context}`} auth whoami`,
+      `Log in again, then check with: ${kubectl('auth whoami', peer)}`,
     ]);
   }
   if (statusCode === 403 || statusCode === 404) return refuse('unavailable', sentence, suggestionsForDenial(sentence));

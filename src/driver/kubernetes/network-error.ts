@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../errors.js';
 export interface Peer {
   readonly server: string;
   readonly context?: string;
+  readonly kubeconfig?: string;
   readonly user?: string;
 }
 

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { CnabError } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
+import { checkWith } from './kubectl.js';
 import { KubernetesError } from './kubernetes-error.js';
 
 /** A right in the namespace of a run, as RBAC has it. */
@@ -71,7 +72,8 @@ export async function checkRights(
   const mayExec = asksForExec && answersForExec.every((allowed) => allowed === true);
   const missing = unseen.filter((_, index) => answers[index] === false);
   if (missing.length === 0) return { mayExec };
-  const { user } = api.connection;
+  const { connection } = api;
+  const { user } = connection;
   const who = user === undefined ? 'this user' : `user "${user}"`;
   const what = missing.map(({ verb, ...right }) => `${verb} ${fullName(right)}`).join(', ');
   throw new CnabError(
@@ -80,7 +82,7 @@ export async function checkRights(
     {
       suggestions: missing.flatMap(({ verb, ...right }) => [
         `A Role in namespace ${namespace} must allow: ${verb} on ${fullName(right)}.`,
-        `Check with: kubectl auth can-i ${verb} ${fullName(right)} -n ${namespace}`,
+        ...checkWith(connection, namespace, `${verb} ${fullName(right)}`),
       ]),
     },
   );

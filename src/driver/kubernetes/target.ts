@@ -7,14 +7,18 @@ import type { Place } from './place.js';
  * The identity behind an installation: the namespace's UID, which no other cluster and no later namespace of that name
  * has. Where neither it nor its stand-in may be read, server and namespace have to do. Pure.
  */
-export function kubernetesTarget(connection: Pick<Connection, 'server' | 'context' | 'user'>, place: Place): Target {
-  const { server, context, user } = connection;
+export function kubernetesTarget(
+  connection: Pick<Connection, 'server' | 'context' | 'kubeconfig' | 'user'>,
+  place: Place,
+): Target {
+  const { server, context, kubeconfig, user } = connection;
   const { namespace, uid } = place;
   return {
     id: targetId(server, place),
     driver: 'kubernetes',
     label: `${context ?? hostOf(server)}/${namespace}`,
     ...(context === undefined ? {} : { context }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
     server,
     namespace,
     ...(uid === undefined ? {} : { uid: uid.value }),

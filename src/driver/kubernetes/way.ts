@@ -3,6 +3,7 @@ import { limitsOf, type Way } from '../../frame/delivery.js';
 import type { OutputLimits } from '../../frame/problem.js';
 import type { Operation } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
+import { checkWith, type KubectlWay } from './kubectl.js';
 
 /** Whether the user may `get` and `create` pods/exec, and the words about it. */
 export interface ExecRight {
@@ -10,6 +11,7 @@ export interface ExecRight {
   readonly namespace: string;
   /** Name of the kubeconfig's user. */
   readonly user?: string;
+  readonly way?: KubectlWay;
 }
 
 type WayOperation = Pick<Operation, 'outputs'>;
@@ -72,10 +74,10 @@ function lack({ user, namespace }: ExecRight): string {
   return `${user === undefined ? 'this user' : `user "${user}"`} may not get and create pods/exec in namespace ${namespace}`;
 }
 
-function adviceOnRole({ namespace }: ExecRight): readonly string[] {
+function adviceOnRole({ namespace, way = {} }: ExecRight): readonly string[] {
   return [
     `A Role in namespace ${namespace} must allow: get and create on pods/exec.`,
-    `Check with: kubectl auth can-i create pods/exec -n ${namespace} && kubectl auth can-i get pods/exec -n ${namespace}`,
+    ...checkWith(way, namespace, 'create pods/exec', 'get pods/exec'),
   ];
 }
 

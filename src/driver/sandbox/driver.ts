@@ -65,7 +65,8 @@ export class SandboxDriver implements Driver {
         bundleFolder === undefined ? {} : { [BUNDLE_FOLDER_ANNOTATION]: resolve(bundleFolder) },
       connect: async (signal) => {
         const { port, token } = await findOrStartServer(start, signal);
-        return plainConnection({ server: `http://127.0.0.1:${port}`, token, namespace: 'default', context: 'sandbox' });
+        const server = `http://127.0.0.1:${port}`;
+        return plainConnection({ server, token, namespace: 'default', context: 'sandbox', isPrivate: true });
       },
     });
   }
