@@ -34,18 +34,21 @@ export async function readAdopted(
 /** False where it is gone by now. Rejects with CnabError `unavailable` where its record speaks of another run than its Job. */
 export async function isThere(
   { claim, found }: AdoptedRun,
-  folder: RunFolder,
   { driver, signal }: Pick<ActionContext, 'driver' | 'signal'>,
 ): Promise<boolean> {
   const outputs = wantedOutputs(claim.bundle, claim.action);
-  let isThere = false;
+  const sight = await asked(signal, driver.look({ runId: claim.id, state: found.state, outputs }, signal));
+  return sight.phase !== 'absent';
+}
+
+/** What `take` gives; where that is not true, a folder that was made to be looked into is left by nothing. */
+export async function orLeave(folder: RunFolder, take: () => Promise<boolean>): Promise<boolean> {
+  let isTaken = false;
   try {
-    const sight = await asked(signal, driver.look({ runId: claim.id, state: found.state, outputs }, signal));
-    isThere = sight.phase !== 'absent';
-    return isThere;
+    isTaken = await take();
+    return isTaken;
   } finally {
-    // It was made to be looked into, and nothing is kept in it.
-    if (!isThere && folder.keptFor === undefined) await folder.remove();
+    if (!isTaken && folder.keptFor === undefined) await folder.remove();
   }
 }
 

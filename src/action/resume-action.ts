@@ -4,7 +4,7 @@ import type { InstallationLock, TargetClaims } from '../claim/claim-store.js';
 import type { ClaimRecord, Installation } from '../claim/claim.js';
 import { lastRun } from '../claim/status.js';
 import { CnabError } from '../errors.js';
-import { isThere, readAdopted, recordAdopted, unknownRuns } from './adopt.js';
+import { isThere, orLeave, readAdopted, recordAdopted, unknownRuns } from './adopt.js';
 import { broughtBy } from './brought.js';
 import { holdRun } from './hold.js';
 import { choiceOf, notInstalled } from './refuse.js';
@@ -87,8 +87,9 @@ async function resumeLocked(request: ResumeRequest, context: ActionContext, clai
     const { record } = mine;
     const state = await stateOf(name, { runId: record.claim.id, state: mine.note.state }, context);
     const note = { ...mine.note, state };
-    await holdRun({ runId: record.claim.id, state }, request, claims.target, context);
     return await onRun(record.claim, purposeOf(request), { claims, store }, async (folder) => {
+      // Only now: of two processes of this home the one that is on it stays the one that its Job names.
+      await holdRun({ runId: record.claim.id, state }, request, claims.target, context);
       const run = { record, note, claims, folder, stateless: false, cancel: request.cancel };
       return { kind: 'settled', outcome: await takeUp(run, context) };
     });
@@ -133,10 +134,13 @@ async function adopt(
     });
     if (adopted === undefined || (adopted.stateless && runId === undefined)) continue;
     const { claim, stateless, inputs } = adopted;
-    await holdRun(found, request, claims.target, context);
     const resumed = await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {
       // Asked now that nobody here is on it: whoever was may have brought it to its end.
-      if (!(await isThere(adopted, folder, context))) return undefined;
+      const isOurs = await orLeave(folder, async () => {
+        await holdRun(found, request, claims.target, context);
+        return await isThere(adopted, context);
+      });
+      if (!isOurs) return undefined;
       // Where it is comes first: a process that is killed after this must not take it for one that never ran.
       const note = { state: found.state };
       await folder.saveState(noteDocument(note));

@@ -157,6 +157,10 @@ describe('a run from an empty home', () => {
     };
     await refuses(resume(), 'unavailable', /made for other outputs/);
     await nothingWritten();
+    driver.hold = () => Promise.reject(new CnabError('busy', 'somebody else is on it'));
+    await refuses(resume(), 'busy', /somebody else is on it/);
+    await nothingWritten();
+    driver.hold = () => Promise.resolve();
     driver.look = () => Promise.resolve({ phase: 'absent', detail: 'is not there' });
     await refuses(resume(), 'not-found', /no installation "app"/);
     await nothingWritten();

@@ -14,10 +14,13 @@ const never = (): Promise<never> => Promise.reject(new Error('it was run again')
 describe("one run is one process's at a time", () => {
   let stage: Stage;
   let other: FakeDriver;
+  let held: string[];
   beforeEach(async () => {
     stage = await Stage.create();
     other = new FakeDriver(never, SAME);
     other.resumes = never;
+    held = [];
+    other.hold = ({ runId }) => (held.push(runId), Promise.resolve());
   });
   afterEach(async () => stage.remove());
 
@@ -71,6 +74,7 @@ describe("one run is one process's at a time", () => {
         new RegExp(`^run ${claim.id} of "app" is in use: install by process`),
       );
       assert.ok(error instanceof InUse && error.of === 'run');
+      assert.deepEqual(held, [], 'its Job names the first one still');
       assert.deepEqual(await kept(), before);
       assert.equal(await stage.store.on(SAME).read('app'), undefined);
     });
