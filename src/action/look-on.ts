@@ -37,10 +37,12 @@ export function leftError(name: string): CnabError {
 export async function lookOn(run: SeenRun, target: Target, context: ActionContext): Promise<LookedOn> {
   const { driver, signal, events } = context;
   const { installation: name, runId, action } = run;
+  const jobs = new Set<string | undefined>();
   for (let seen = run; ;) {
+    jobs.add(seen.state.jobUid);
     const end = await asked(signal, driver.watch(seen, { signal, onProgress: events.onProgress })).catch(goneAs(run));
     if (end.status === 'running' || signal.aborted) throw leftError(name);
-    const again = end.status === 'unknown' ? await secondJob(seen, context) : undefined;
+    const again = end.status === 'unknown' ? await secondJob(seen, jobs, context) : undefined;
     if (again === undefined) {
       const resume = takeUpCommand('resume', name, target, `--run ${runId}`);
       const next = `the log and the outputs of ${action} (run ${runId}) are for the process that is on it; where there is none: ${resume}`;
@@ -59,9 +61,13 @@ function goneAs({ runId, action }: SeenRun): (error: unknown) => never {
 }
 
 /** Where the cluster refuses the first one's pod another Job follows. */
-async function secondJob(run: SeenRun, { driver, signal }: ActionContext): Promise<SeenRun | undefined> {
+async function secondJob(
+  run: SeenRun,
+  jobs: ReadonlySet<string | undefined>,
+  { driver, signal }: ActionContext,
+): Promise<SeenRun | undefined> {
   const found = await asked(signal, driver.find(run.installation, signal));
-  const same = found.find(({ runId, state }) => runId === run.runId && state.jobUid !== run.state.jobUid);
+  const same = found.find(({ runId, state }) => runId === run.runId && !jobs.has(state.jobUid));
   return same === undefined ? undefined : { ...run, state: same.state };
 }
 

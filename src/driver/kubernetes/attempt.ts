@@ -50,19 +50,20 @@ export async function attemptRun(options: AttemptOptions): Promise<OperationResu
     const [watched, allowed] = await Promise.allSettled([observer.start(io.signal), rights]);
     // All that is lacking in one sentence, rather than the one thing that the watch ran into.
     for (const part of [allowed, watched]) if (part.status === 'rejected') throw part.reason;
-    const { mayExec } = await rights;
+    const { mayExec, mayPatchJobs: beats } = await rights;
     const { user } = api.connection;
     const right = { mayExec, namespace, way: api.connection, ...(user === undefined ? {} : { user }) };
     const way = chooseWay(operation, settings, right);
     const planned = options.planOf(way);
-    const plan = hold.holder === undefined ? planned : { ...planned, job: heldJob(planned.job, hold.holder) };
+    const plan =
+      hold.holder === undefined ? planned : { ...planned, job: heldJob(planned.job, { ...hold.holder, beats }) };
     const facts = factsOf(plan.job.spec?.template.spec, name);
     const assembler = await openAssembler(operation, facts, io.staging, freeBytes);
     // On disk before the Job is made: whoever comes after us looks for it there.
     await state.renew(namespace, name);
     const onPosted = ({ uid }: { readonly uid: string }): Promise<void> => state.add({ jobUid: uid });
     const job = await submit({ api, namespace, plan, view, signal: io.signal, onPosted });
-    hold.begin(api, job);
+    hold.begin(api, job, { beats });
     const isRestricted = attempt.restricted;
     const parts = { api, operation, settings, io, job, facts, view, observer, state, assembler, isRestricted };
     const warnings = environmentWarnings(operation.environment);

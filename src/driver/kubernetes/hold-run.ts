@@ -17,8 +17,8 @@ const ATTEMPTS = 10;
 export type How = Parameters<Driver['hold']>[1];
 
 /**
- * Puts `own` into the Job of a run as its holder, where no other process is on it: one that shows signs of life is watched until
- * it shows another one or has been silent for too long, so no two clocks are compared. Where Jobs may not be patched nothing is
+ * Puts `own` into the Job of a run as its holder, where no other process is on it: one that tells that it lives is watched until
+ * it does or has been silent for too long, so no two clocks are compared. Where Jobs may not be patched nothing is
  * put there, and false given. Rejects with `RunHeld`, KubernetesError, AbortError.
  */
 export async function holdRun(
@@ -37,7 +37,7 @@ export async function holdRun(
     if (job === undefined) return true;
     const other = holderOf(job);
     if (!isFree(other) && holderText(other) !== silent) {
-      if (other.beat === 0) throw heldError(run.runId, other);
+      if (!other.beats) throw heldError(run.runId, other);
       onProgress({ phase: 'waiting', detail: `for a sign of ${processOf(other)}, which may still be on it` });
       if (await showsLife(other, read, api.clock, signal)) throw heldError(run.runId, other);
       silent = holderText(other);

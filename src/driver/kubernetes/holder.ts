@@ -10,7 +10,9 @@ export interface Holder {
   readonly pid: number;
   /** RFC 3339, by that process's clock. */
   readonly since: string;
-  /** Grows while it lives and may tell so; 0: it never has. */
+  /** It may tell that it lives, and does. */
+  readonly beats: boolean;
+  /** Grows with each time that it does. */
   readonly beat: number;
 }
 
@@ -25,8 +27,8 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const HOST = /^[\w.:-]{1,253}$/;
 
 /** As the annotation of a Job. */
-export function holderText({ id, host, pid, since, beat }: Holder): string {
-  return JSON.stringify({ id, host, pid, since, beat });
+export function holderText({ id, host, pid, since, beats, beat }: Holder): string {
+  return JSON.stringify({ id, host, pid, since, beats, beat });
 }
 
 /** Undefined where the Job names none, or something that no cnab has written: whoever may write there may write anything. */
@@ -34,12 +36,12 @@ export function holderOf(job: V1Job): Holder | undefined {
   const text = job.metadata?.annotations?.[ANNOTATION.holder] ?? '';
   if (text === '' || text.length > MOST_TEXT) return undefined;
   try {
-    const { id, host, pid, since, beat } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
+    const { id, host, pid, since, beats, beat } = JSON.parse(text) as Partial<Record<keyof Holder, unknown>>;
     const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value);
     const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-    if (!isText(id, ID) || !isText(host, HOST) || !isCount(pid) || !isText(since, TIME) || !isCount(beat))
-      return undefined;
-    return { id, host, pid, since, beat };
+    if (!isText(id, ID) || !isText(host, HOST) || !isText(since, TIME)) return undefined;
+    if (!isCount(pid) || !isCount(beat) || typeof beats !== 'boolean') return undefined;
+    return { id, host, pid, since, beats, beat };
   } catch {
     return undefined;
   }
@@ -62,7 +64,7 @@ export function processOf({ pid, host }: Holder): string {
 /** The refusal for who would take a run from its holder. */
 export function heldError(runId: string, holder: Holder): RunHeld {
   const who = `${processOf(holder)} has been on run ${runId} since ${holder.since}`;
-  if (holder.beat > 0) return new RunHeld(`${who}, and lives`);
-  const why = 'it never said that it lives, which needs the right to patch jobs';
+  if (holder.beats) return new RunHeld(`${who}, and lives`);
+  const why = 'it may not patch jobs, by which it would say so';
   return new RunHeld(`${who}, and nothing tells from here whether it still is: ${why}`);
 }

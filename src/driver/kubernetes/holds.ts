@@ -19,7 +19,14 @@ export class Holds {
   constructor(named: NamedProcess | undefined, clock: Clock) {
     if (named === undefined) return;
     const { host, pid } = named;
-    this.own = { id: randomBytes(16).toString('hex'), host, pid, since: new Date(clock.now()).toISOString(), beat: 0 };
+    this.own = {
+      id: randomBytes(16).toString('hex'),
+      host,
+      pid,
+      since: new Date(clock.now()).toISOString(),
+      beats: true,
+      beat: 0,
+    };
   }
 
   /** Before a run is taken up: as `holdRun`. Its Job may name another process yet, where it may not be patched. */

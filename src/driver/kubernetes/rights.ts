@@ -46,32 +46,38 @@ const EXEC_RIGHTS: readonly Right[] = [
   { verb: 'create', group: '', resource: 'pods/exec' },
 ];
 
+/** By a patch of its Job a process tells that it is on a run, and lives. */
+const PATCH_JOBS: Right = { verb: 'patch', group: 'batch', resource: 'jobs' };
+
 /**
  * Rejects with CnabError `unavailable` that names every right which is lacking, before anything is created. One question
  * for all rules; what they do not show is asked for one by one, because not every authorizer can list its rules.
- * `mayExec`: as far as the cluster says so; always false where `asksForExec` is.
+ * `mayExec`: as far as the cluster says so; always false where `asksForExec` is. `mayPatchJobs`: likewise.
  */
 export async function checkRights(
   api: KubernetesApi,
   namespace: string,
   asksForExec: boolean,
   signal: AbortSignal,
-): Promise<{ readonly mayExec: boolean }> {
+): Promise<{ readonly mayExec: boolean; readonly mayPatchJobs: boolean }> {
   const { rules, areAll } = await rulesIn(api, namespace, signal);
   const isUnseen = (right: Right): boolean => !rules.some((rule) => allows(rule, right));
   const unseen = RIGHTS.filter(isUnseen);
-  const unseenForExec = asksForExec ? EXEC_RIGHTS.filter(isUnseen) : [];
-  const [answers, answersForExec] = await forManyListeners(signal, (ofAll) => {
+  const optional = [...(asksForExec ? EXEC_RIGHTS : []), PATCH_JOBS];
+  const unseenOptional = optional.filter(isUnseen);
+  const [answers, optionalAnswers] = await forManyListeners(signal, (ofAll) => {
     const answer = (right: Right): Promise<boolean | undefined> => isAllowed(api, namespace, right, ofAll);
     return Promise.all([
       Promise.all(unseen.map(answer)),
-      // Nothing hangs on it but the way that outputs go, so the list is believed where it says that it is whole.
-      areAll ? unseenForExec.map(() => false) : Promise.all(unseenForExec.map(answer)),
+      // A run can do without them, so the list is believed where it says that it is whole.
+      areAll ? unseenOptional.map(() => false) : Promise.all(unseenOptional.map(answer)),
     ]);
   });
-  const mayExec = asksForExec && answersForExec.every((allowed) => allowed === true);
+  const denied = unseenOptional.filter((_, index) => optionalAnswers[index] !== true);
+  const mayExec = asksForExec && !EXEC_RIGHTS.some((right) => denied.includes(right));
+  const mayPatchJobs = !denied.includes(PATCH_JOBS);
   const missing = unseen.filter((_, index) => answers[index] === false);
-  if (missing.length === 0) return { mayExec };
+  if (missing.length === 0) return { mayExec, mayPatchJobs };
   const { connection } = api;
   const { user } = connection;
   const who = user === undefined ? 'this user' : `user "${user}"`;

@@ -2,7 +2,8 @@ import type { V1Job } from '@kubernetes/client-node';
 import { CnabError } from '../../errors.js';
 import type { OperationResult, RunState } from '../driver.js';
 import type { KubernetesApi } from './api.js';
-import { isTimeUp, withinCleanUp } from './clean-up.js';
+import { isTimeUp } from './clean-up.js';
+import { withDeadline } from './deadline.js';
 import { BEAT_MS, holderOf, processOf, type Holder } from './holder.js';
 import { putHolder } from './hold-run.js';
 import { isAbort, isConflict, KubernetesError } from './kubernetes-error.js';
@@ -10,8 +11,12 @@ import { resource, type JobReference } from './resources.js';
 
 /** One request of a beat. */
 const REQUEST_MS = 10_000;
+/** Somebody may be waiting for this process to go. */
+const LEAVE_MS = 3000;
 /** The Job changes while its pod starts and ends. */
 const ATTEMPTS = 5;
+
+const never = new AbortController().signal;
 
 /**
  * The hold of this process on one run, from its Job on: it tells that it lives until it is let go, where it may, and notices when
@@ -19,10 +24,10 @@ const ATTEMPTS = 5;
  */
 export class RunHold {
   readonly #lost = new AbortController();
-  #holder: Holder | undefined;
+  readonly #holder: Holder | undefined;
   #stop = new AbortController();
   #beating: Promise<void> = Promise.resolve();
-  /** Where it has been told that this process is on the run. */
+  /** Where it is told that this process is on the run. */
   #told: { readonly api: KubernetesApi; readonly job: JobReference } | undefined;
   #takenBy: Holder | undefined;
 
@@ -45,11 +50,15 @@ export class RunHold {
     return this.#takenBy !== undefined;
   }
 
-  /** Begins to tell; what was told of an earlier Job of the run ends. */
-  begin(api: KubernetesApi, job: JobReference): void {
+  /**
+   * Begins to tell; what was told of an earlier Job of the run ends. The Job names this process already: a run that ends soon costs
+   * no request. `beats` false: it may not be told.
+   */
+  begin(api: KubernetesApi, job: JobReference, { beats }: Pick<Holder, 'beats'>): void {
     this.#stop.abort();
-    if (this.#holder === undefined) return;
+    if (this.#holder === undefined || !beats) return;
     const { signal } = (this.#stop = new AbortController());
+    this.#told = { api, job };
     this.#beating = this.#beat(api, job, this.#holder, signal);
   }
 
@@ -62,7 +71,8 @@ export class RunHold {
     if (!leaves || told === undefined || this.isLost) return;
     const { api, job } = told;
     // Whoever comes then waits until this process has been silent for long enough.
-    await withinCleanUp(api.clock, (signal) => this.#put(api, job, undefined, signal)).catch((error: unknown) => {
+    const left = withDeadline(api.clock, LEAVE_MS, never, (signal) => this.#put(api, job, undefined, signal));
+    await left.catch((error: unknown) => {
       if (!(error instanceof CnabError) && !isTimeUp(error)) throw error;
     });
   }
@@ -88,9 +98,11 @@ export class RunHold {
 
   async #beat(api: KubernetesApi, job: JobReference, holder: Holder, signal: AbortSignal): Promise<void> {
     try {
-      for (let beat = holder.beat + 1; await this.#tell(api, job, { ...holder, beat }, signal); beat += 1) {
+      let beat = holder.beat;
+      do {
         await api.clock.sleep(BEAT_MS, signal);
-      }
+        beat += 1;
+      } while (await this.#tell(api, job, { ...holder, beat }, signal));
     } catch (error) {
       if (!isAbort(error)) throw error;
     }
@@ -99,10 +111,7 @@ export class RunHold {
   /** One sign of life. False where no further one is of use: it may not be told, the Job is gone, or another one has the run. */
   async #tell(api: KubernetesApi, job: JobReference, holder: Holder, signal: AbortSignal): Promise<boolean> {
     try {
-      if (!(await this.#put(api, job, holder, signal))) return false;
-      this.#holder = holder;
-      this.#told = { api, job };
-      return true;
+      return await this.#put(api, job, holder, signal);
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
       // The next one may come through.

@@ -46,7 +46,7 @@ export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
   const { annotations } = found.object?.metadata ?? view.pod?.metadata ?? {};
   const keepJob = settings.keepJob || annotations?.[ANNOTATION.keepJob] === 'true';
   await state.add({ namespace, job: job.name, jobUid: job.uid, ...keeping({ keepJob }) });
-  hold.begin(api, job);
+  hold.begin(api, job, { beats: true });
   const assembler = await openAssembler(run, facts, io.staging, freeBytes);
   const observer = new Observer({ api, namespace, runId, job: job.name, view, onTrouble: teller.trouble });
   try {
