@@ -4,8 +4,6 @@ import type { Clock } from '../../src/driver/clock.js';
 export interface WarpClock extends Clock {
   /** Seconds of this clock in a real one; who sleeps already sleeps by the new one, too. */
   speed: number;
-  /** So many milliseconds pass at once. */
-  jump(ms: number): void;
 }
 
 export function warpClock(speed: number): WarpClock {
@@ -19,7 +17,6 @@ export function warpClock(speed: number): WarpClock {
       seen = real;
       return now;
     },
-    jump: (ms) => void (now += ms),
     sleep: async (ms, signal) => {
       const end = clock.now() + ms;
       while (clock.now() < end) await delay(5, undefined, signal === undefined ? {} : { signal });
