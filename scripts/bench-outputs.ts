@@ -6,8 +6,8 @@
 //   many    200 files of 64 KiB by exec against `kubectl exec … tar` of such a folder
 //   memory  the most that the command had in memory when 1 GiB came, by exec (from `exec`) and by the log
 //
-// "transfer" begins with the first request for an output, by the log with the manifest, and ends with the last output on disk
-// and proven; "recorded" ends with the last output in the record. "whole" begins with the invocation's last act and ends
+// "transfer" begins with the first request for an output, by the log with the manifest, and ends with the last write to an
+// output that is proven; "recorded" ends with the last output in the record. "whole" begins with the invocation's last act and ends
 // with the command: the digests that the pod makes before the manifest, the kubelet's second, and all settling are in it.
 // Speeds count the files' bytes, before base64.
 //

@@ -22,8 +22,9 @@ export interface Install {
 export interface InstallTimes {
   /**
    * From the first exec that asks for an output (the API server's audit log), by the log from the creation of the first
-   * file in staging, which is when the manifest was proven; to the last output on disk and proven: by exec the request that
-   * lets the sidecar end, which is made then, by the log the last write to a file.
+   * file in staging, which is when the manifest was proven; to the last write to an output. A file of one block is proven
+   * before it is written, and with the last write of a larger one its digest is complete, so all is proven and on disk then.
+   * (That the sidecar may end is told after it, over another connection, as is the record made.)
    */
   readonly transfer: number;
   /** From there to the last output in the record (its inode's change time): the result is settled in between. */
@@ -60,7 +61,7 @@ export async function measureInstall(one: Case, given: Install): Promise<Install
   const asked = firstExec(entries, 'files|range');
   assert.equal(asked !== undefined, via === 'exec', `the outputs did not travel by ${via}`);
   const began = asked ?? Math.min(...files.map(({ birthtimeMs }) => birthtimeMs));
-  const proven = firstExec(entries, 'done') ?? Math.max(...files.map(({ mtimeMs }) => mtimeMs));
+  const proven = Math.max(...files.map(({ mtimeMs }) => mtimeMs));
   const recorded = Math.max(...files.map(({ ctimeMs }) => ctimeMs)) - began;
   await one.run(['uninstall', 'app', '--delete-record', '--yes']);
   await runsAreGone(one);
