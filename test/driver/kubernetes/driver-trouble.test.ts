@@ -208,7 +208,7 @@ describe('a run in trouble', () => {
       onStaging: (folder) => (staging = folder),
       invocation: (bundle) => {
         // Writing fails then as it does on a broken disk.
-        mkdirSync(join(staging, '0.part'));
+        for (const name of ['0', '0.part']) mkdirSync(join(staging, name));
         return greeting(bundle);
       },
     });
