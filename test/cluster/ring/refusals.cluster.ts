@@ -9,7 +9,15 @@ import { makeUser, readmeRules, without, writeKubeconfig } from '../user.js';
 const OUT = '/cnab/app/outputs';
 
 /** Rights without which a run of a small output goes well: it tells less, or cannot be taken up from elsewhere. */
-const OPTIONAL = ['get pods/exec', 'create pods/exec', 'list jobs', 'get secrets', 'list events', 'get namespaces'];
+const OPTIONAL = [
+  'get pods/exec',
+  'create pods/exec',
+  'list jobs',
+  'patch jobs',
+  'get secrets',
+  'list events',
+  'get namespaces',
+];
 
 function readmeRights(): string[] {
   return readmeRules().flatMap(({ resources = [], verbs }) => verbs.map((verb) => `${verb} ${resources[0]}`));
