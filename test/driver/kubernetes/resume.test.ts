@@ -128,9 +128,11 @@ describe('a run whose process was killed', () => {
   it('after its Job was released has an unknown end', async () => {
     const { script, finish } = bundle();
     finish();
-    await withProcesses({ invocation: script }, async ({ run, resume, withDriver, state }) => {
+    await withProcesses({ invocation: script }, async ({ run, resume, withDriver, state, server }) => {
       assertWhole(await run());
       await withDriver((driver) => driver.release({ runId, state: state() }));
+      // The pod goes after its Job, and tells how it ended while it is there.
+      while (server.cluster.store.list('pods').length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
       const { result } = await resume();
       assert.deepEqual([result.status, result.ran, result.error?.code], ['unknown', 'unknown', 'contact-lost']);
       assert.match(result.error?.message ?? '', /is not in namespace default any more/);
