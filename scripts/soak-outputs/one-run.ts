@@ -9,6 +9,8 @@ import { storedDigests } from '../on-node/stored-outputs.js';
 export interface SoakCase {
   readonly title: string;
   readonly runs: number;
+  /** Of them at a time. */
+  readonly jobs: number;
   /** Bytes of each output. */
   readonly sizes: readonly number[];
   readonly via: 'log' | 'exec';
