@@ -52,7 +52,7 @@ export type ProcessParts = Pick<
   readonly scripts?: Readonly<Record<string, ContainerScript>>;
   /** Its processes are on `machine-1`, `machine-2` and so on; absent: their Jobs name none. */
   readonly named?: boolean;
-  /** Time passes so many times faster for server and processes alike; for cases in which nobody is waited for. */
+  /** Time passes so many times faster for server and processes alike; more where nobody beats, less where a beat must not be missed. */
   readonly faster?: number;
   /** Of whoever takes the run up; absent: the same. */
   readonly takerSettings?: Partial<DriverSettings>;

@@ -76,14 +76,14 @@ const GONE = { id: 'a'.repeat(32), host: 'ci-7', pid: 12, since: '2026-01-01T00:
 describe('who is on a run', () => {
   it('stands in its Job from its creation on, tells that it lives, and is refused to others', async () => {
     const { script, finish } = bundle();
-    await withProcesses({ named: true, invocation: script }, async (processes) => {
+    await withProcesses({ named: true, faster: 3, invocation: script }, async (processes) => {
       let created: V1Job | undefined;
       processes.server.faults.admit = (_, object) => {
         if (object['kind'] === 'Job') created = object;
         return object;
       };
       const running = processes.run();
-      await until('a second beat', () => (holderOn(processes)?.beat ?? 0) >= 2);
+      await until('a beat', () => (holderOn(processes)?.beat ?? 0) >= 1);
       assert.match(
         created?.metadata?.annotations?.['cnab.io/holder'] ?? '',
         /"host":"machine-1","pid":1,.*"beats":true,"beat":0/,
