@@ -63,7 +63,6 @@ async function lookInto(claims: TargetClaims, runId: string): Promise<RunLeft | 
   });
 }
 
-/** Puts away what a killed process of ours could not any more. Gives warnings instead of rejecting. */
 /**
  * Where a run is on its target: as it was noted, or, where its process was killed before it could note that or the note is
  * lost, as the target tells. Rejects with CnabError `unavailable` where nothing is noted and the target cannot be asked.

@@ -89,7 +89,8 @@ class Collection {
           break;
         default:
           await streams.stop();
-          if (!this.#options.assembler.complete) await this.#lookAtJob();
+          // Who leaves or stops may be killed a moment later, and the reason is known then.
+          if (next !== undefined && !this.#options.assembler.complete) await this.#lookAtJob();
           return this.#collected(next === undefined);
       }
     }

@@ -4,7 +4,7 @@ import type { BegunRun, Driver } from '../driver.js';
 import type { KubernetesApi } from './api.js';
 import type { CallOptions } from './api-types.js';
 import { heldError, holderOf, holderText, processOf, SILENCE_MS, type Holder } from './holder.js';
-import { isConflict, isNotFound, KubernetesError } from './kubernetes-error.js';
+import { isConflict, isForbidden, isNotFound } from './kubernetes-error.js';
 import { ANNOTATION } from './names.js';
 import { resource } from './resources.js';
 import { placeOf, readJob } from './run-objects.js';
@@ -50,7 +50,7 @@ export async function holdRun(
       if (isConflict(error) && attempt < ATTEMPTS) continue;
       if (isNotFound(error)) return true;
       // Who may not say that he is on a run is on it all the same.
-      if (error instanceof KubernetesError && !error.transient) return false;
+      if (isForbidden(error)) return false;
       throw error;
     }
   }

@@ -26,6 +26,11 @@ const ID = /^[0-9a-f]{32}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const HOST = /^[\w.:-]{1,253}$/;
 
+/** A machine's name as it can be read back: a kernel may have any, `(none)` where nobody has named it. */
+export function hostOf(name: string): string {
+  return name.replace(/[^\w.:-]/g, '-').slice(0, 253) || 'unknown';
+}
+
 /** As the annotation of a Job. */
 export function holderText({ id, host, pid, since, beats, beat }: Holder): string {
   return JSON.stringify({ id, host, pid, since, beats, beat });

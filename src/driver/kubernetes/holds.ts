@@ -3,7 +3,7 @@ import type { Clock } from '../clock.js';
 import type { BegunRun, OperationResult } from '../driver.js';
 import type { KubernetesApi } from './api.js';
 import { holdRun, type How } from './hold-run.js';
-import type { Holder } from './holder.js';
+import { hostOf, type Holder } from './holder.js';
 import { RunHold } from './run-hold.js';
 
 /** The process, as it is named on the Jobs of its runs. */
@@ -21,7 +21,7 @@ export class Holds {
     const { host, pid } = named;
     this.own = {
       id: randomBytes(16).toString('hex'),
-      host,
+      host: hostOf(host),
       pid,
       since: new Date(clock.now()).toISOString(),
       beats: true,

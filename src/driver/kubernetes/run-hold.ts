@@ -2,11 +2,10 @@ import type { V1Job } from '@kubernetes/client-node';
 import { CnabError } from '../../errors.js';
 import type { OperationResult, RunState } from '../driver.js';
 import type { KubernetesApi } from './api.js';
-import { isTimeUp } from './clean-up.js';
 import { withDeadline } from './deadline.js';
 import { BEAT_MS, holderOf, processOf, type Holder } from './holder.js';
 import { putHolder } from './hold-run.js';
-import { isAbort, isConflict, KubernetesError } from './kubernetes-error.js';
+import { isAbort, isConflict, isNotFound } from './kubernetes-error.js';
 import { resource, type JobReference } from './resources.js';
 
 /** One request of a beat. */
@@ -72,9 +71,7 @@ export class RunHold {
     const { api, job } = told;
     // Whoever comes then waits until this process has been silent for long enough.
     const left = withDeadline(api.clock, LEAVE_MS, never, (signal) => this.#put(api, job, undefined, signal));
-    await left.catch((error: unknown) => {
-      if (!(error instanceof CnabError) && !isTimeUp(error)) throw error;
-    });
+    await left.catch(() => undefined);
   }
 
   /** A signal that is aborted with `signal`, and with the reason `leave` where the run is taken from this process. */
@@ -108,18 +105,18 @@ export class RunHold {
     }
   }
 
-  /** One sign of life. False where no further one is of use: it may not be told, the Job is gone, or another one has the run. */
+  /** One sign of life. False where no further one is of use: the Job is gone, or another process has the run. */
   async #tell(api: KubernetesApi, job: JobReference, holder: Holder, signal: AbortSignal): Promise<boolean> {
     try {
       return await this.#put(api, job, holder, signal);
     } catch (error) {
-      if (!(error instanceof KubernetesError)) throw error;
-      // The next one may come through.
-      return error.transient || isConflict(error);
+      if (isAbort(error)) throw error;
+      // The next one may come through: a run outlives a login that has expired, and it is not worth ending for a sign of life.
+      return !isNotFound(error);
     }
   }
 
-  /** False where the Job is gone, or names another process. Rejects with KubernetesError, AbortError. */
+  /** False where the Job is gone, or names another process. Rejects as a request does. */
   async #put(
     api: KubernetesApi,
     { namespace, name, uid }: JobReference,
