@@ -1,9 +1,11 @@
 import type { RunFolder, TargetClaims } from '../claim/claim-store.js';
 import type { Claim, ClaimRecord, Installation } from '../claim/claim.js';
 import type { FoundRun, RunInputs } from '../driver/driver.js';
+import { CnabError } from '../errors.js';
 import { carriedClaim } from './carried-claim.js';
 import { asked } from './asked.js';
 import { runningResult } from './final-result.js';
+import { readNote, type RunNote } from './run-note.js';
 import { wantedOutputs } from './operation.js';
 import { traitsOf } from './permit.js';
 import type { ActionContext } from './request.js';
@@ -41,6 +43,16 @@ export async function isThere(
   return sight.phase !== 'absent';
 }
 
+/** What this home has noted of a run whose record it lost: who was on it, and a wish to stop it. */
+export async function keptNote(folder: RunFolder): Promise<RunNote> {
+  const noted = await folder.readState().catch((error: unknown) => {
+    if (error instanceof CnabError && error.code === 'invalid') return undefined;
+    throw error;
+  });
+  const { isLost: _, ...note } = readNote(noted);
+  return note;
+}
+
 /** What `take` gives; where that is not true, a folder that was made to be looked into is left by nothing. */
 export async function orLeave(folder: RunFolder, take: () => Promise<boolean>): Promise<boolean> {
   let isTaken = false;
@@ -48,7 +60,7 @@ export async function orLeave(folder: RunFolder, take: () => Promise<boolean>): 
     isTaken = await take();
     return isTaken;
   } finally {
-    if (!isTaken && folder.keptFor === undefined) await folder.remove();
+    if (!isTaken && folder.isNew) await folder.remove();
   }
 }
 

@@ -1,13 +1,15 @@
 import { isAbsolute } from 'node:path';
 import { BUILT_IN_ACTIONS } from '../bundle/bundle.js';
+import { scanJson } from '../bundle/json-scan.js';
 import { member, own } from '../bundle/own.js';
 import { validateBundle } from '../bundle/validate.js';
 import { CUSTOM_KEY, type Claim } from '../claim/claim.js';
-import { DamagedDocument, MAX_DOCUMENT_BYTES, parseClaim } from '../claim/documents.js';
+import { DamagedDocument, formatDocument, MAX_DOCUMENT_BYTES, parseClaim } from '../claim/documents.js';
 import { timeOfUlid } from '../claim/ulid.js';
 import type { FoundRun } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
 
+const TOO_LARGE = `it is larger than ${MAX_DOCUMENT_BYTES} bytes`;
 /** What clocks of machines that are looked after differ by. */
 const SKEW_MS = 5 * 60_000;
 /** A clock that shows another zone's time is off by hours; a Job that was put back from a backup is made days after its run. */
@@ -30,7 +32,7 @@ export async function carriedClaim(
       details,
       suggestions: ['look at it: somebody may have changed it on the cluster'],
     });
-  if (bytes.length > MAX_DOCUMENT_BYTES) throw refuse(`it is larger than ${MAX_DOCUMENT_BYTES} bytes`);
+  if (bytes.length > MAX_DOCUMENT_BYTES) throw refuse(TOO_LARGE);
   const claim = parsed(bytes, refuse);
   if (claim.id !== runId) throw refuse(`it is that of run ${JSON.stringify(claim.id)}`);
   if (claim.installation !== installation) throw refuse(`it is that of ${JSON.stringify(claim.installation)}`);
@@ -54,12 +56,14 @@ function parsed(bytes: Uint8Array, refuse: (reason: string) => CnabError): Claim
     const { document, defects } = parseClaim(bytes);
     const [defect] = defects;
     if (defect !== undefined) throw refuse(defect);
-    // As it will be written: what is nested too deeply can be read and not written.
-    JSON.stringify(document);
+    // By the limit of a bundle.json: what is nested more deeply can be parsed, and neither be written nor worked with.
+    if (scanJson(Buffer.from(bytes).toString('utf8')).tooDeepAt !== undefined) throw refuse('it is nested too deeply');
+    // As it will be written, which makes it larger.
+    if (Buffer.byteLength(formatDocument(document)) > MAX_DOCUMENT_BYTES) throw refuse(TOO_LARGE);
     return document;
   } catch (error) {
     if (error instanceof DamagedDocument) throw refuse(error.message);
-    if (error instanceof RangeError) throw refuse('it is nested too deeply');
+    if (error instanceof RangeError) throw refuse(TOO_LARGE);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { InstallationLock, TargetClaims } from '../claim/claim-store.js';
 import type { ClaimRecord, Installation } from '../claim/claim.js';
 import { lastRun } from '../claim/status.js';
 import { CnabError } from '../errors.js';
-import { isThere, orLeave, readAdopted, recordAdopted, unknownRuns } from './adopt.js';
+import { isThere, keptNote, orLeave, readAdopted, recordAdopted, unknownRuns } from './adopt.js';
 import { broughtBy } from './brought.js';
 import { holdRun } from './hold.js';
 import { choiceOf, notInstalled } from './refuse.js';
@@ -136,13 +136,14 @@ async function adopt(
     const { claim, stateless, inputs } = adopted;
     const resumed = await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {
       // Asked now that nobody here is on it: whoever was may have brought it to its end.
+      const kept = await keptNote(folder);
+      // Where it is comes first: a process that is killed after this must not take it for one that never ran.
+      const note = { ...kept, state: { ...kept.state, ...found.state } };
       const isOurs = await orLeave(folder, async () => {
-        await holdRun(found, request, claims.target, context);
+        await holdRun({ runId: claim.id, state: note.state }, request, claims.target, context);
         return await isThere(adopted, context);
       });
       if (!isOurs) return undefined;
-      // Where it is comes first: a process that is killed after this must not take it for one that never ran.
-      const note = { state: found.state };
       await folder.saveState(noteDocument(note));
       const record = stateless ? { claim, results: [] } : await recordAdopted(adopted, claims, context);
       [...refused.map(({ message }) => `${message}.`), ...broughtBy(claim)].forEach(onWarning);

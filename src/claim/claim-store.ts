@@ -119,6 +119,8 @@ export interface RunFolder {
   readonly logFile: string;
   /** Whose run it was when it was opened, by the state that was in it; undefined where there was none, or a damaged one. */
   readonly keptFor: { readonly installation: string; readonly targetId: string } | undefined;
+  /** It was made when it was opened: nothing is kept in it. */
+  readonly isNew: boolean;
   /** Durable before it resolves; notes whose run it is too. */
   saveState(state: object): Promise<void>;
   /** Undefined where there is none. */

@@ -50,6 +50,7 @@ export async function openRunFolder(run: OwnedRun, layout: Layout, context: Lock
   const { staging, logFile, stateFile } = placesIn(folder);
   const release = await lockRun(run, layout, context);
   try {
+    const isNew = !(await exists(folder));
     await makeFolder(staging);
     // Made here, so that whoever appends to it need not know the mode.
     await (await open(logFile, 'a', FILE_MODE)).close();
@@ -57,6 +58,7 @@ export async function openRunFolder(run: OwnedRun, layout: Layout, context: Lock
     return {
       staging,
       logFile,
+      isNew,
       keptFor: await keptFor(stateFile),
       saveState: (state) =>
         onDisk('write', stateFile, () => replaceFile(stateFile, formatDocument({ ...whose, ...state }))),

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ActionOutcome } from '../../src/action/request.js';
 import { resumeAction, type Resumed, type ResumeRequest } from '../../src/action/resume-action.js';
+import type { Json } from '../../src/bundle/bundle.js';
 import { CUSTOM_KEY, type Claim } from '../../src/claim/claim.js';
 import { formatUlid } from '../../src/claim/ulid.js';
 import { CnabError } from '../../src/errors.js';
@@ -16,6 +17,7 @@ const whole = async (run: FakeLife): Promise<void> => {
   await run.output('url', 'http://x\n');
 };
 const HOUR = 3_600_000;
+const nested = (levels: number): Json => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as Json;
 const ulidOf = (time: number): string => formatUlid(time, new Uint8Array(10).fill(9));
 /** Gives back what a user chose, as a claim keeps it. */
 const choosing = (choices: object) => (claim: Claim) => ({ ...claim, custom: { [CUSTOM_KEY]: { choices } } });
@@ -73,6 +75,16 @@ describe('a run from an empty home', () => {
       'that nothing can be written of',
       () => Buffer.from(`{"id":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
       /cannot be used/,
+    ],
+    [
+      'that grows beyond all bounds when it is written',
+      (claim: Claim) => ({ ...claim, custom: Array.from({ length: 60 }, () => nested(2500)) }),
+      /nested too deeply/,
+    ],
+    [
+      'with a parameter that cannot be looked through',
+      (claim: Claim) => ({ ...claim, parameters: { x: nested(3500) } }),
+      /nested too deeply/,
     ],
     [
       'with a revision after which none can come',

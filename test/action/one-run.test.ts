@@ -4,6 +4,7 @@ import path from 'node:path';
 import { resumeAction, type Resumed } from '../../src/action/resume-action.js';
 import { InUse } from '../../src/claim/in-use.js';
 import type { Claim } from '../../src/claim/claim.js';
+import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
 import { APP, loaded, refuses, Stage } from './stage.js';
 
@@ -108,6 +109,34 @@ describe("one run is one process's at a time", () => {
     assert.deepEqual(await kept(), before);
     assert.equal(await stage.store.on(SAME).read('app'), undefined);
     assert.deepEqual([other.begun, other.released], [[], []]);
+  });
+
+  it('and what this home has noted of a run whose record it lost is heeded, and never removed for a look', async () => {
+    await stage.kill('install', (run) =>
+      run.io.onState({ namespace: 'default', job: 'cnab-job', holder: 'me', stop: { kind: 'timeout' } }),
+    );
+    const { claim } = await stage.last();
+    await rm(path.join(stage.home, 'targets'), { recursive: true });
+    other = new FakeDriver(never);
+    offers(claim);
+    const holders: unknown[] = [];
+    other.hold = ({ state }) => {
+      holders.push(state.holder);
+      return Promise.reject(new CnabError('unavailable', 'the cluster does not answer'));
+    };
+    const state = path.join(stage.home, 'runs', claim.id, 'state.json');
+    const noted = await readFile(state, 'utf8');
+    for (const text of [noted, '{']) {
+      await writeFile(state, text);
+      const before = await kept();
+      await refuses(resume(), 'unavailable', /does not answer/);
+      assert.deepEqual(await kept(), before);
+    }
+    await writeFile(state, noted);
+    other.hold = () => Promise.resolve();
+    other.resumes = () => Promise.resolve({ status: 'failed', exitCode: undefined as never });
+    await resume();
+    assert.deepEqual([holders, other.begun[0]?.state.stop], [['me', undefined], { kind: 'timeout' }]);
   });
 
   it('and what is put away or given up is left alone while another process is on it', async () => {
