@@ -178,7 +178,10 @@ export class Assembler {
     await this.#log.push(chunk);
   }
 
-  /** The same; undefined where the chunk changed nothing that is told here: most end in the middle of a block. */
+  /**
+   * The same; undefined where the chunk changed nothing that is told here, as in the middle of a block. Where it gives a promise,
+   * nothing that began before the chunk is needed again.
+   */
   push(chunk: Uint8Array): Promise<void> | undefined {
     return this.#log.push(chunk);
   }

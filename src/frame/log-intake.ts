@@ -91,7 +91,8 @@ export class LogIntake {
         return this.#takeManifest(this.#reader.close(frame.start, frame.count, frame.sha256));
       case 'block':
         this.#takeHeader(frame.start, frame.header);
-        return undefined;
+        // What is not needed is over with its header: a pass over what is there must not look like a block that does not end.
+        return this.#open === undefined ? TOLD : undefined;
       case 'data':
         return this.#takeData(frame);
       case 'changed':

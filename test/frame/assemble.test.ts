@@ -72,6 +72,17 @@ describe('Assembler', () => {
       assert.deepEqual(news, ['hello 4', 'ended', 'manifest 4', ...blocks, 'end']);
     }));
 
+  it('has news with each block of a pass over what is there, so that its reader need not go back behind it', () =>
+    trial(1, async ({ assembler, feed }) => {
+      const lines = encode([big]);
+      await feed(lines);
+      for (const line of lines.filter((each) => / block /.test(each))) {
+        const news = assembler.push(bytesOf([line]));
+        assert.ok(news !== undefined);
+        await news;
+      }
+    }));
+
   it('takes a manifest that comes again as known: between any two lines, in the middle of a block too', () =>
     trial(4, async ({ assembler, feed, contents }) => {
       const lines = encode(files);

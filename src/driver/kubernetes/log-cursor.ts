@@ -13,6 +13,8 @@ export interface LogPlace {
   begin(): void;
   /** The answer goes on; gives what is to be handed on before the next call. */
   push(chunk: Buffer): readonly LogPiece[];
+  /** Whoever was given something needs nothing of it again; absent where that goes without saying. */
+  taken?(): void;
 }
 
 /**

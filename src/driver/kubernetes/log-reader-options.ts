@@ -12,7 +12,8 @@ export interface LogReaderOptions {
   readonly ended: AbortSignal;
   /**
    * `exact`: nothing twice, nothing lost, or a gap is told (the bundle's log).
-   * `overlap`: begins a few seconds earlier, at the start of a line; the consumer drops what it has, and timestamps (frames).
+   * `overlap`: begins a second before what `onBytes` last gave a promise for, at the start of a line; the consumer drops what it
+   * has, and timestamps (frames).
    */
   readonly resume: 'exact' | 'overlap';
   /** Silence after which the connection is taken for dead; absent: silence is normal. */
@@ -23,7 +24,7 @@ export interface LogReaderOptions {
   readonly patienceMs?: number;
   /** The same log was read before: what refuses it now may let it be read again. */
   readonly again?: boolean;
-  /** Raw bytes in order, with `exact` timestamps removed. Awaited. */
+  /** Raw bytes in order, with `exact` timestamps removed. Awaited. A promise: nothing up to here is needed again. */
   readonly onBytes: (chunk: Uint8Array) => void | undefined | Promise<void>;
   /** Between two calls of onBytes: something may be missing here. Awaited. Only with `exact`. */
   readonly onGap?: (reason: string) => void | Promise<void>;

@@ -182,7 +182,9 @@ export class LogReader {
         } else {
           this.bytes += piece.bytes.length;
           const waiting = onBytes(piece.bytes);
-          if (waiting !== undefined) await untilAborted(signal, waiting);
+          if (waiting === undefined) continue;
+          await untilAborted(signal, waiting);
+          this.cursor.taken?.();
         }
       } catch (error) {
         if (signal.aborted && isAbort(error)) throw error;

@@ -3,10 +3,10 @@ import { LONGEST_PREFIX, readPrefix } from './log-timestamp.js';
 import type { LogTimestamp } from './log-timestamp.js';
 
 /**
- * How much earlier than a line that was seen a log is asked for again: the server cuts `sinceTime` to whole seconds, and
- * lines may stand out of order by their times.
+ * How much earlier than the last line that was there when something was taken: what begins behind it may have begun a line or
+ * two before, and another second by its time.
  */
-const MARGIN_SECONDS = 5;
+const MARGIN_SECONDS = 1;
 const NEWLINE = 10;
 
 /**
@@ -16,16 +16,25 @@ const NEWLINE = 10;
 export class OverlapCursor implements LogPlace {
   readonly found = true;
   #last: LogTimestamp | undefined;
+  /**
+   * Of the last line when something was taken. Five seconds before the last line, where a connection lasts for three, most of
+   * each connection brought what was there.
+   */
+  #taken: LogTimestamp | undefined;
   #isLineStart = true;
 
   get sinceTime(): string | undefined {
-    if (this.#last === undefined) return undefined;
-    const seconds = Math.max(0, this.#last.seconds - MARGIN_SECONDS);
+    if (this.#taken === undefined) return undefined;
+    const seconds = Math.max(0, this.#taken.seconds - MARGIN_SECONDS);
     return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
   }
 
   begin(): void {
     this.#isLineStart = true;
+  }
+
+  taken(): void {
+    this.#taken = this.#last;
   }
 
   push(chunk: Buffer): readonly LogPiece[] {

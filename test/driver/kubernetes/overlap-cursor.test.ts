@@ -29,19 +29,26 @@ describe('OverlapCursor', () => {
     assert.equal(cursor.sinceTime, undefined);
   });
 
-  it('asks again from five seconds before the last line that it saw the beginning of', () => {
+  it('asks again from a second before the line that had begun when something was last taken', () => {
     const cursor = new OverlapCursor();
     feed(cursor, line(10, 'a') + line(20, 'b') + line(30, 'c').slice(0, -1));
-    assert.equal(cursor.sinceTime, '2026-11-30T23:05:25Z');
+    assert.equal(cursor.sinceTime, undefined);
+    cursor.taken();
+    assert.equal(cursor.sinceTime, '2026-11-30T23:05:29Z');
+    // Half of what is a whole only together with what follows is needed again.
+    feed(cursor, line(40, 'd'));
+    assert.equal(cursor.sinceTime, '2026-11-30T23:05:29Z');
     feed(cursor, '2026-12-01T01:05:56.123456789+02:00 east\n');
-    assert.equal(cursor.sinceTime, '2026-11-30T23:05:51Z');
+    cursor.taken();
+    assert.equal(cursor.sinceTime, '2026-11-30T23:05:55Z');
   });
 
   it('takes nothing in the middle of a line for a timestamp', () => {
     const cursor = new OverlapCursor();
     const stream = `${line(10, 'a')}${line(20, line(40, 'b').trimEnd())}`;
     feed(cursor, stream, [line(10, 'a').length + 32]);
-    assert.equal(cursor.sinceTime, '2026-11-30T23:05:15Z');
+    cursor.taken();
+    assert.equal(cursor.sinceTime, '2026-11-30T23:05:19Z');
   });
 
   it('gives every byte as it came, and never asks from behind a line that has not come, for any chunks', () => {
@@ -52,9 +59,10 @@ describe('OverlapCursor', () => {
         const cursor = new OverlapCursor();
         const came = stream.slice(0, end);
         assert.equal(feed(cursor, came, cuts), came);
+        cursor.taken();
         const begun = came.match(/^2026-\S+Z /gm) ?? [];
-        const newest = Date.parse(begun.at(-1)?.trim() ?? '1970-01-01T00:00:05Z');
-        assert.ok(Date.parse(cursor.sinceTime ?? '1970-01-01T00:00:00Z') <= newest - 5000);
+        const newest = Date.parse(begun.at(-1)?.trim() ?? '1970-01-01T00:00:01Z');
+        assert.ok(Date.parse(cursor.sinceTime ?? '1970-01-01T00:00:00Z') <= newest - 1000);
       }),
     );
   });
