@@ -85,3 +85,24 @@ export async function unknownRuns(
   const known = new Set(installation?.records.map(({ claim }) => claim.id));
   return (await asked(signal, driver.find(name, signal))).filter(({ runId }) => !known.has(runId));
 }
+
+/**
+ * Those of them whose record can be used: whoever may write there must not keep a good run from being found. `refused` gets why
+ * others cannot. Rejects as `readAdopted` does where nothing can be read at all.
+ */
+export async function* usableRuns(
+  name: string,
+  runId: string | undefined,
+  installation: Installation | undefined,
+  context: Pick<ActionContext, 'driver' | 'signal' | 'clock'>,
+  refused: CnabError[],
+): AsyncGenerator<AdoptedRun> {
+  for (const found of await unknownRuns(name, installation, context)) {
+    if (runId !== undefined && found.runId !== runId) continue;
+    const adopted = await readAdopted(found, name, context).catch((error: unknown) => {
+      if (error instanceof CnabError && (error.code === 'invalid' || error.code === 'not-found')) refused.push(error);
+      else throw error;
+    });
+    if (adopted !== undefined) yield adopted;
+  }
+}

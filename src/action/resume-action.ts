@@ -4,7 +4,7 @@ import type { InstallationLock, TargetClaims } from '../claim/claim-store.js';
 import type { ClaimRecord, Installation } from '../claim/claim.js';
 import { lastRun } from '../claim/status.js';
 import { CnabError } from '../errors.js';
-import { isThere, keptNote, orLeave, readAdopted, recordAdopted, unknownRuns } from './adopt.js';
+import { isThere, keptNote, orLeave, recordAdopted, usableRuns } from './adopt.js';
 import { broughtBy } from './brought.js';
 import { holdRun } from './hold.js';
 import { choiceOf, notInstalled } from './refuse.js';
@@ -125,14 +125,9 @@ async function adopt(
   const { installation: name, runId, cancel } = request;
   const { onWarning } = context.events;
   const refused: CnabError[] = [];
-  for (const found of await unknownRuns(name, installation, context)) {
-    if (runId !== undefined && found.runId !== runId) continue;
-    const adopted = await readAdopted(found, name, context).catch((error: unknown) => {
-      // Whoever may write there must not keep a good run from being taken up.
-      if (error instanceof CnabError && (error.code === 'invalid' || error.code === 'not-found')) refused.push(error);
-      else throw error;
-    });
-    if (adopted === undefined || (adopted.stateless && runId === undefined)) continue;
+  for await (const adopted of usableRuns(name, runId, installation, context, refused)) {
+    if (adopted.stateless && runId === undefined) continue;
+    const { found } = adopted;
     const { claim, stateless, inputs } = adopted;
     const resumed = await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {
       // Asked now that nobody here is on it: whoever was may have brought it to its end.

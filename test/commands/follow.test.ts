@@ -69,14 +69,20 @@ describe('cnab logs -f shows a run that goes on', () => {
     await detach();
     const [operation] = driver.operations;
     rmSync(join(home, 'cnab'), { recursive: true });
-    driver.found = [{ runId: operation?.runId ?? '', action: 'install', created: Date.now(), state: {} }];
-    driver.inputsOf = () =>
-      Promise.resolve({ record: operation?.record ?? Buffer.alloc(0), environment: new Map(), files: new Map() });
+    const found = { runId: operation?.runId ?? '', action: 'install', created: Date.now(), state: {} };
+    // Somebody has put one there whose record is none.
+    driver.found = [{ ...found, runId: 'forged' }, found];
+    driver.inputsOf = (runId) => {
+      const record = runId === 'forged' ? undefined : operation?.record;
+      return Promise.resolve({ record: record ?? Buffer.alloc(0), environment: new Map(), files: new Map() });
+    };
     driver.follows = async ({ onLog }) => {
       await onLog(Buffer.from('the secret of it\n'));
       return { complete: true };
     };
-    assert.equal((await follow()).stdout, 'the ****** of it\n');
+    const { stdout, stderr } = await follow();
+    assert.equal(stdout, 'the ****** of it\n');
+    assert.match(stderr, /^warning: the record that run forged of "app" carries cannot be used: it is empty\.$/m);
     assert.equal(existsSync(join(home, 'cnab/targets')), false);
     driver.found = [];
     assert.equal(((await follow()).thrown as CnabError).code, 'not-found');

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readAdopted, unknownRuns } from '../../action/adopt.js';
+import { usableRuns } from '../../action/adopt.js';
 import { followRun } from '../../action/follow-run.js';
 import { describeTarget, flagsFor } from '../../action/refuse.js';
 import { readNote } from '../../action/run-note.js';
@@ -152,12 +152,15 @@ export abstract class LogCommand extends StoreCommand {
   private async followUnknown(name: string, flags: LogFlags, following: Following, unknown: CnabError): Promise<void> {
     const { signal, show } = following;
     await this.onDriver(flags, async (driver) => {
-      const runs = await unknownRuns(name, undefined, { driver, signal });
-      const found = runs.find(({ runId }) => flags.run === undefined || runId === flags.run.toUpperCase());
-      if (found === undefined) throw unknown;
-      const { claim, inputs } = await readAdopted(found, name, { driver, signal, clock: this.parts.clock });
-      const complete = await followRun({ claim, state: found.state, inputs }, { driver, signal }, show);
-      await this.sayEnd(claim, await driver.target(signal), complete, flags, signal);
+      const context = { driver, signal, clock: this.parts.clock };
+      const refused: CnabError[] = [];
+      for await (const run of usableRuns(name, flags.run?.toUpperCase(), undefined, context, refused)) {
+        const { claim, found, inputs } = run;
+        for (const { message } of flags.quiet ? [] : refused) await this.say(`warning: ${message}.`);
+        const complete = await followRun({ claim, state: found.state, inputs }, context, show);
+        return await this.sayEnd(claim, await driver.target(signal), complete, flags, signal);
+      }
+      throw refused[0] ?? unknown;
     });
   }
 
