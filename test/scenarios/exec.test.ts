@@ -14,14 +14,14 @@ interface Told {
   readonly log: string;
 }
 
-/** Outputs above small and a sensitive one, for a user who may exec. The sidecar loses patience after two seconds. */
-async function runByExec(disturb: (faults: ApiServerFaults) => void): Promise<Told> {
+/** Outputs above small and a sensitive one, for a user who may exec. The sidecar loses patience after so many seconds. */
+async function runByExec(patience: string, disturb: (faults: ApiServerFaults) => void): Promise<Told> {
   let log = '';
   const faults = new ChangedLog((chunk) => {
     log += chunk.toString('latin1');
     return [chunk];
   });
-  setSidecar(faults, { CNAB_PATIENCE: '2', CNAB_PAUSES: '1 1', CNAB_BEAT: '1' });
+  setSidecar(faults, { CNAB_PATIENCE: patience, CNAB_PAUSES: '1 1', CNAB_BEAT: '1' });
   disturb(faults);
   const run = await runOnApiServer({
     operation: {
@@ -51,7 +51,7 @@ describe('outputs by exec over a bad line', function () {
   ];
   for (const [what, fault] of transient) {
     it(`scenario 25: ${what} costs a repeated range, and no byte`, async () => {
-      const { run, log } = await runByExec((faults) => {
+      const { run, log } = await runByExec('600', (faults) => {
         faults.exec({ ...exec, times: 1, skip: 1 }, fault);
         if (fault.then === 'stall') faults.leavePings(exec);
       });
@@ -69,7 +69,7 @@ describe('outputs by exec over a bad line', function () {
   ];
   for (const [what, disturb] of lasting) {
     it(`scenario 25: after ${what} the log brings what is not sensitive, and what is gets reported, not sent`, async () => {
-      const { run, log } = await runByExec(disturb);
+      const { run, log } = await runByExec('2', disturb);
       const { key: _, ...open } = FILES;
       assert.deepEqual(digests(run.outputs), digests(open));
       assert.deepEqual(
