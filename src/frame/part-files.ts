@@ -41,13 +41,14 @@ export class PartFiles {
   adopt(index: number, size: number): Promise<'whole' | Uint8Array | undefined> {
     return this.#guard(index, async () => {
       if ((await lengthOf(this.#path(index, 'whole'))) === size) {
-        // It may have been killed between the two last steps of `keep`.
-        await rm(this.#path(index, 'blocks'), { force: true });
+        // `keep` may have been killed before its last step. A part beside the whole would be in the way of another file's.
+        for (const kind of UNFINISHED) await rm(this.#path(index, kind), { force: true });
         return 'whole';
       }
       const marks = await this.#marksOf(index, size);
+      await rm(this.#path(index, 'whole'), { force: true });
       if (marks !== undefined) this.#made.add(index);
-      else for (const kind of KINDS) await rm(this.#path(index, kind), { force: true });
+      else for (const kind of UNFINISHED) await rm(this.#path(index, kind), { force: true });
       return marks;
     });
   }
@@ -105,7 +106,9 @@ export class PartFiles {
    * Writes a file of one block whose bytes are proven: all of it under its final name, where a length that falls short tells
    * that the process was killed. Three steps at once: of 200 files each step that waits for its turn is felt.
    */
-  put(index: number, bytes: Uint8Array): Promise<void> {
+  async put(index: number, bytes: Uint8Array): Promise<void> {
+    // It may have come wrong before. The next file of this index must not be written over the rest of that part.
+    await this.remove(index);
     // An error of the disk rejects, as everywhere here.
     // eslint-disable-next-line @typescript-eslint/require-await
     return this.#guard(index, async () => {
@@ -138,8 +141,7 @@ export class PartFiles {
     return this.#guard(index, async () => {
       await this.#shut(index);
       if (!this.#made.delete(index)) return;
-      // The marks first: a part without them is nothing.
-      for (const kind of ['blocks', 'part'] as const) await rm(this.#path(index, kind), { force: true });
+      for (const kind of UNFINISHED) await rm(this.#path(index, kind), { force: true });
     });
   }
 
@@ -156,13 +158,15 @@ export class PartFiles {
     for (const index of [...this.#open.keys()]) await this.#shut(index);
   }
 
-  #path(index: number, kind: (typeof KINDS)[number]): string {
+  #path(index: number, kind: 'whole' | (typeof UNFINISHED)[number]): string {
     return join(this.#folder, kind === 'whole' ? String(index) : `${index}.${kind}`);
   }
 
   async #marksOf(index: number, size: number): Promise<Uint8Array | undefined> {
     const length = await lengthOf(this.#path(index, 'part'));
-    if (length === undefined || (await lengthOf(this.#path(index, 'blocks'))) !== blocksOf(size)) return undefined;
+    // `keep` would hand on what is behind the file's end: its digest is not taken over that.
+    if (length === undefined || length > size) return undefined;
+    if ((await lengthOf(this.#path(index, 'blocks'))) !== blocksOf(size)) return undefined;
     const handle = await open(this.#path(index, 'blocks'), READ);
     try {
       const marks = new Uint8Array(await handle.readFile());
@@ -216,7 +220,8 @@ export class PartFiles {
   }
 }
 
-const KINDS = ['whole', 'part', 'blocks'] as const;
+/** The marks first: a part without them is nothing. */
+const UNFINISHED = ['blocks', 'part'] as const;
 const OURS = /^[0-9]+(?:\.part|\.blocks)?$/;
 
 /** Bytes of a regular file; undefined for anything else. */
