@@ -105,13 +105,17 @@ describe('The sidecar after its manifest', function () {
       },
     ));
 
-  it('makes three passes by the log, each from another block on, and ends by itself', () =>
+  it('makes three passes by the log, each from another block on and slower than the one before, and ends by itself', () =>
     underEveryShell(
       { wanted: ['big', 'a'], way: LOG, environment: { CNAB_PAUSES: '1 1' } },
       { big, a: 'x' },
       async ({ sidecar, assembler, told, end }) => {
+        const began = Date.now();
         await end();
         assert.equal(await sidecar.ended(), 0);
+        // A second between them, one after the 4th of the 7 blocks of the second, three in the third.
+        const took = Date.now() - began;
+        assert.ok(took >= 6000, `${took} ms`);
         const all = ['0 0', '0 1', '0 2', '0 3', '0 4', '0 5', '1 0'];
         const turned = (by: number): string[] => [...all.slice(by), ...all.slice(0, by)];
         assert.deepEqual(blocks(told()), [...all, ...turned(2), ...turned(4)]);
