@@ -105,6 +105,17 @@ describe('a log that is rotated while outputs above small come by it', function 
     assertWhole(run);
   });
 
+  it('what no pass brings is lost, and no other process is blamed for it', async () => {
+    const run = await runByLog(() => ({
+      passage: (chunk) => [Buffer.from(chunk.toString('latin1').replaceAll(' block 1 0 ', ' block - 0 '), 'latin1')],
+    }));
+    assert.deepEqual(Object.keys(run.outputs), ['first']);
+    assert.equal(run.result.status, 'succeeded');
+    const { problems, error } = run.result;
+    assert.deepEqual(problems, [{ name: 'second', kind: 'lost', reason: 'is lost: 3 of 4 blocks arrived' }]);
+    assert.doesNotMatch(error?.message ?? assert.fail(), /another process/);
+  });
+
   it('scenario 6: of a container that ends right after a rotation the new file is read once more, and nothing is missing', async () => {
     const files = { first: textOf('first', MiB), second: textOf('second', MiB) };
     const content = Object.values(files).map((text) => Buffer.from(text));

@@ -201,7 +201,8 @@ class Collection {
     if (complete) return base;
     const reason = outputsReason({
       view,
-      isHeld,
+      // What comes by the log alone is not held for anybody: its sidecar ends by itself.
+      isHeld: delivery !== undefined && delivery.byExec.length > 0,
       assembler,
       heldUntil,
       transfer: streams.transfer.reason,
