@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CnabError, messageOf } from '../errors.js';
 import { FrameDecoder } from './decoder.js';
@@ -36,8 +36,11 @@ export class SavedManifest {
     return undefined;
   }
 
-  /** Rejects with CnabError `unavailable`. */
+  /** A salt that was saved goes first: it is the one of the manifest before. Rejects with CnabError `unavailable`. */
   async save({ start, sha256, entries }: Manifest): Promise<void> {
+    await rm(join(this.#folder, 'salt'), { force: true }).catch((error: unknown) => {
+      throw this.#failure(error);
+    });
     const texts = [...entries.map(entryText), `manifest ${entries.length} ${sha256}`];
     await this.#write('manifest', texts.map((text) => `${MAGIC} ${this.#runId} ${start} ${text} .\n`).join(''));
   }

@@ -38,8 +38,8 @@ const big = randomBytes(3 * MIB + 1000);
 const [half, rest] = [big.subarray(0, 2 * MIB), big.subarray(2 * MIB)];
 
 /** What a sidecar says of one sensitive file. */
-function sealed(content: Buffer, start = 1): string[] {
-  const entry = `entry 0 sealed ${content.length} ${sealOf(SALT, 0, sha256(content))}`;
+function sealed(content: Buffer, start = 1, salt = SALT): string[] {
+  const entry = `entry 0 sealed ${content.length} ${sealOf(salt, 0, sha256(content))}`;
   return [say(entry, start), say(`manifest 1 ${sha256(`${entry}\n`)}`, start)];
 }
 
@@ -164,6 +164,21 @@ describe('Assembler, taken up by another process', () => {
       const second = await open();
       assert.deepEqual([second.complete, second.needsSalt], [true, false]);
       assert.equal((await second.finish()).outputs[0]?.sha256, sha256(secret));
+    }));
+
+  it('asks for the salt of a restarted sidecar, whatever was known of the one before', () =>
+    trial(1, async (open) => {
+      const secret = Buffer.from('hunter2');
+      const salt = 'cd'.repeat(32);
+      const first = await open();
+      await first.accept(bytesOf(sealed(secret)));
+      assert.equal(await first.unseal(SALT), true);
+      await first.accept(bytesOf(sealed(secret, 2, salt)));
+      const second = await open();
+      assert.equal(second.needsSalt, true);
+      await second.receive(0, 0, secret);
+      assert.equal(await second.unseal(salt), true);
+      assert.deepEqual([second.complete, second.doubtful()], [true, []]);
     }));
 
   it('refuses a sealed file that is not what was sealed', () =>
