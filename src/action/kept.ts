@@ -59,6 +59,16 @@ export function mergeChoices(given: Choices, kept: Choices): Choices {
   };
 }
 
+/** What of earlier choices still counts: what is given now is in its place. */
+export function choicesLeft(given: Choices, kept: Choices): Choices {
+  const { serviceAccount, relocation } = kept;
+  return {
+    credentialSets: given.credentialSets.length > 0 ? [] : kept.credentialSets,
+    ...(serviceAccount === undefined || given.serviceAccount !== undefined ? {} : { serviceAccount }),
+    ...(relocation === undefined || given.relocation !== undefined ? {} : { relocation }),
+  };
+}
+
 export function keptFrom(record: ClaimRecord | undefined, reset: boolean): ClaimExtras {
   if (record === undefined || reset) return { overrides: {}, choices: NO_CHOICES, bundleDigest: '' };
   return claimExtras(record.claim);

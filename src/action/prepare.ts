@@ -9,7 +9,7 @@ import { CnabError } from '../errors.js';
 import { resolveCredentials } from './credentials.js';
 import { checkExtensions } from './extensions.js';
 import { chooseImage } from './image.js';
-import { claimExtras, customOfClaim, installedValues, keptFrom, mergeChoices } from './kept.js';
+import { choicesLeft, claimExtras, customOfClaim, installedValues, keptFrom, mergeChoices } from './kept.js';
 import { buildOperation } from './operation.js';
 import { checkNamedOutputs } from './named-outputs.js';
 import { resolveParameters, type ResolvedParameters } from './parameters.js';
@@ -165,7 +165,14 @@ export async function prepareAction(
     detach: request.detach === true,
     secrets: [...parameterSecrets(claim), ...credentials.values()],
     start: {
-      ...startOf(claim, target, previous, parameters, kept.choices, choices.serviceAccount),
+      ...startOf(
+        claim,
+        target,
+        previous,
+        parameters,
+        choicesLeft(request.choices, kept.choices),
+        choices.serviceAccount,
+      ),
       resumable: !traits.stateless,
     },
     digest: loaded.digest,

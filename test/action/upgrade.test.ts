@@ -56,6 +56,20 @@ describe('what a later run takes from earlier ones', () => {
     assert.deepEqual(stage.starts.at(-1)?.kept?.parameters, ['greeting']);
   });
 
+  it('is told by name only as far as nothing given now is in its place', async () => {
+    const mapping = (host: string) => ({ 'registry.example/app:1.0.0': `${host}.example/app:1` });
+    const chosen = { credentialSets: ['prod'], serviceAccount: 'deployer', relocation: mapping('near') };
+    await environment('install', { bundle: loaded(REGION), parameters: [text('greeting', 'hi')], choices: chosen });
+    await environment('upgrade', { choices: { credentialSets: ['./other.yaml'] } });
+    const { serviceAccount, relocation } = chosen;
+    assert.deepEqual(stage.starts.at(-1)?.kept?.choices, { credentialSets: [], serviceAccount, relocation });
+    const others = { credentialSets: ['x'], serviceAccount: 'y', relocation: mapping('far') };
+    await environment('upgrade', { choices: others, parameters: [text('greeting', 'ho')] });
+    assert.equal(stage.starts.at(-1)?.kept, undefined);
+    await environment('upgrade');
+    assert.deepEqual(stage.starts.at(-1)?.kept?.choices, others);
+  });
+
   it('is for a readOnly parameter the default of the install, also when a run came between that it did not concern', async () => {
     const scoped: Bundle = {
       ...REGION,
