@@ -118,11 +118,14 @@ async function contain(request: ContainRequest): Promise<void> {
   let stderr = '';
   let exec: Promise<{ code: number; output: string }> | undefined;
   let container: RunningContainer | undefined;
+  // A container that has a command beside it goes on until that has ended, however long a loaded machine takes.
+  const besideAll = (first: RunningContainer, command: readonly string[]): ReturnType<typeof beside> =>
+    beside(first, command).finally(() => first.kill('SIGKILL'));
   const react = (): void => {
     const { when } = request;
     if (when === undefined || container === undefined || exec !== undefined || !stdout.includes(when.says)) return;
     if (when.kill !== undefined) container.kill(when.kill);
-    exec = when.exec === undefined ? Promise.resolve({ code: -1, output: '' }) : beside(container, when.exec);
+    exec = when.exec === undefined ? Promise.resolve({ code: -1, output: '' }) : besideAll(container, when.exec);
     if (when.tell === true) answer({ id: request.id, told: stdout });
   };
   const result: { startError?: string; exitCode?: number } = {};

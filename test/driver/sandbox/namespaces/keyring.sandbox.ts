@@ -33,7 +33,9 @@ for (const { name, uid } of identities(process.getuid?.() ?? -1)) {
     });
 
     it('stays closed to a program that joins the container', async () => {
-      const { exec } = await machine.contain('echo up; sleep 1', { when: { says: 'up', exec: ['perl', '-e', STEAL] } });
+      const { exec } = await machine.contain('echo up; sleep 50', {
+        when: { says: 'up', exec: ['perl', '-e', STEAL] },
+      });
       assert.deepEqual(exec, { code: 0, output: 'nothing' });
     });
   });

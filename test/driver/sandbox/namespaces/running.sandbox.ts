@@ -128,7 +128,7 @@ for (const { name, uid } of identities(process.getuid?.() ?? -1)) {
 
     it('runs a command beside the first process: same user, root and environment', async () => {
       const exec = ['sh', '-c', 'echo "$A $(id -u) $(cat /tmp/left) $(tr "\\0" " " < /proc/1/cmdline)"; exit 9'];
-      const { exec: beside } = await machine.contain('echo here > /tmp/left; echo ready; sleep 1', {
+      const { exec: beside } = await machine.contain('echo here > /tmp/left; echo ready; sleep 50', {
         env: { A: 'a' },
         when: { says: 'ready', exec },
       });
@@ -136,7 +136,7 @@ for (const { name, uid } of identities(process.getuid?.() ?? -1)) {
     });
 
     it('says of a command beside it that is not there that it cannot be started', async () => {
-      const { exec } = await machine.contain('echo ready; sleep 0.5', {
+      const { exec } = await machine.contain('echo ready; sleep 50', {
         when: { says: 'ready', exec: ['no-such-command'] },
       });
       assert.deepEqual(exec, {
@@ -147,7 +147,7 @@ for (const { name, uid } of identities(process.getuid?.() ?? -1)) {
 
     it('runs as the user that the pod names, also beside', async () => {
       const { stdout, exec, outputs } = await machine.contain(
-        'id -u; grep CapEff /proc/self/status; echo mine > /cnab/app/outputs/o; echo ready; sleep 0.7',
+        'id -u; grep CapEff /proc/self/status; echo mine > /cnab/app/outputs/o; echo ready; sleep 50',
         {
           spec: { security: { ...SECURITY, runAsUser: 65_532 } },
           when: { says: 'ready', exec: ['id', '-u'] },
