@@ -45,3 +45,17 @@ export async function refuseRunElsewhere(
   }
   return warnings;
 }
+
+/**
+ * A `catch` of an action's preparation. What is not found may be what a run of another machine is about to install: then
+ * that is told instead, or, where it has ended, as a warning before. `elsewhere` is what `refuseRunElsewhere` says.
+ */
+export function unlessElsewhere(
+  elsewhere: () => Promise<readonly string[]>,
+  onWarning: (sentence: string) => void,
+): (error: unknown) => Promise<never> {
+  return async (error) => {
+    if (error instanceof CnabError && error.code === 'not-found') (await elsewhere()).forEach(onWarning);
+    throw error;
+  };
+}

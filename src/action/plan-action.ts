@@ -1,4 +1,5 @@
 import { checkInstallationName } from '../bundle/names.js';
+import { refuseRunElsewhere, unlessElsewhere } from './elsewhere.js';
 import { prepareAction, type PreparedAction } from './prepare.js';
 import type { ActionContext, ActionRequest } from './request.js';
 
@@ -9,5 +10,9 @@ import type { ActionContext, ActionRequest } from './request.js';
 export async function planAction(request: ActionRequest, context: ActionContext): Promise<PreparedAction> {
   checkInstallationName(request.installation);
   const claims = context.store.on(await context.driver.target(context.signal));
-  return await prepareAction(request, context, claims, await claims.read(request.installation));
+  const installation = await claims.read(request.installation);
+  const elsewhere = async (): Promise<readonly string[]> =>
+    request.force ? [] : await refuseRunElsewhere(request.installation, installation, claims.target, context);
+  const preparing = prepareAction(request, context, claims, installation);
+  return await preparing.catch(unlessElsewhere(elsewhere, context.events.onWarning));
 }

@@ -4,7 +4,7 @@ import type { Installation, Result } from '../claim/claim.js';
 import { isUnsettled, lastEffective, lastResult } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
 import { asWarning } from './as-warning.js';
-import { refuseRunElsewhere } from './elsewhere.js';
+import { refuseRunElsewhere, unlessElsewhere } from './elsewhere.js';
 import { executeAction } from './execute.js';
 import { runningResult, unbegunResult, unfinishedResult, unknownResult } from './final-result.js';
 import { giveUpRun } from './give-up.js';
@@ -48,12 +48,17 @@ export async function runAction(request: ActionRequest, context: ActionContext):
 async function runLocked(request: ActionRequest, context: ActionContext, claims: TargetClaims): Promise<ActionOutcome> {
   // Read again: what was true before the lock was taken may have changed.
   const installation = await claims.read(request.installation);
+  const { onWarning } = context.events;
+  // Records may be a copy of older ones (a CI job's cache): that they know the name says nothing of the newest run.
+  const elsewhere = request.force
+    ? Promise.resolve([])
+    : refuseRunElsewhere(request.installation, installation, claims.target, context);
+  const preparing = prepareAction(request, context, claims, installation);
   const [prepared, warnings] = await Promise.all([
-    prepareAction(request, context, claims, installation),
-    // Records may be a copy of older ones (a CI job's cache): that they know the name says nothing of the newest run.
-    request.force ? [] : refuseRunElsewhere(request.installation, installation, claims.target, context),
+    preparing.catch(unlessElsewhere(() => elsewhere, onWarning)),
+    elsewhere,
   ]);
-  warnings.forEach(context.events.onWarning);
+  warnings.forEach(onWarning);
   if (installation !== undefined) await clearEarlierRuns(installation, claims, context);
   const outcome = await runRecorded(prepared, context, claims);
   if (!request.deleteRecord || outcome.status !== 'succeeded') return outcome;

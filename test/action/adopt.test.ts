@@ -8,7 +8,7 @@ import { CUSTOM_KEY, type Claim } from '../../src/claim/claim.js';
 import { formatUlid } from '../../src/claim/ulid.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
-import { elsewhere, refuses, Stage } from './stage.js';
+import { APP, elsewhere, loaded, refuses, Stage } from './stage.js';
 
 const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
 const whole = async (run: FakeLife): Promise<void> => {
@@ -242,6 +242,27 @@ describe('a run from an empty home', () => {
     for (const action of ['upgrade', 'uninstall', 'status']) {
       await refuses(stage.run(action, acting), 'contact-lost', new RegExp(`run ${id}\\) is not recorded here`));
     }
+    assert.equal(acting.operations.length, 0);
+  });
+
+  it('is named by every action that finds nothing to act on, with and without a bundle, but with --force', async () => {
+    const { id } = await elsewhere(driver);
+    const acting = new FakeDriver(whole);
+    // A cluster answers later than the disk.
+    acting.find = () => new Promise((resolve) => setTimeout(resolve, 20, driver.found));
+    acting.sight = driver.sight;
+    const bundles = [{}, { bundle: loaded(APP) }];
+    for (const action of ['upgrade', 'uninstall', 'status']) {
+      for (const bundle of bundles) {
+        const message = new RegExp(`run ${id}\\) is not recorded here .*it is running in pod p`);
+        await refuses(stage.run(action, acting, bundle), 'contact-lost', message);
+        await refuses(stage.run(action, acting, { ...bundle, force: true }), 'not-found', /no installation "app"/);
+      }
+    }
+    acting.sight = { phase: 'ended', detail: 'has ended with exit code 0' };
+    assert.deepEqual(stage.warnings, []);
+    await refuses(stage.run('upgrade', acting), 'not-found', /no installation "app"/);
+    assert.match(stage.warnings.join(), new RegExp(`has ended with exit code 0. To record it: .* --run ${id}`));
     assert.equal(acting.operations.length, 0);
   });
 

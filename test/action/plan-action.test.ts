@@ -5,18 +5,23 @@ import type { PreparedAction } from '../../src/action/prepare.js';
 import { systemClock } from '../../src/driver/clock.js';
 import type { Target } from '../../src/claim/target.js';
 import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
-import { APP, loaded, Stage } from './stage.js';
+import { APP, elsewhere, loaded, refuses, Stage } from './stage.js';
 
 describe('an action that is planned', () => {
   let stage: Stage;
   beforeEach(async () => (stage = await Stage.create()));
   afterEach(() => stage.remove());
 
-  function plan(target: Target, bundle = APP): Promise<PreparedAction> {
+  function plan(
+    target: Target,
+    bundle = APP,
+    action = 'install',
+    driver = new FakeDriver(() => assert.fail('the bundle ran'), target),
+  ): Promise<PreparedAction> {
     const nothing = (): void => undefined;
     return planAction(
       {
-        action: 'install',
+        action,
         installation: 'app',
         bundle: loaded(bundle),
         parameters: [],
@@ -30,7 +35,7 @@ describe('an action that is planned', () => {
       },
       {
         store: stage.store,
-        driver: new FakeDriver(() => assert.fail('the bundle ran'), target),
+        driver,
         clock: systemClock,
         signal: new AbortController().signal,
         events: { onLog: nothing, onProgress: nothing, onWarning: nothing, onStart: nothing },
@@ -56,5 +61,11 @@ describe('an action that is planned', () => {
     assert.match((await plan(FAKE_TARGET, unpinned)).warnings.join(), /has no contentDigest/);
     const sandbox = { id: 'sandbox', driver: 'sandbox', label: 'sandbox' };
     assert.deepEqual((await plan(sandbox, unpinned)).warnings, []);
+  });
+
+  it('names the run of another machine that installs what there is nothing of yet', async () => {
+    const driver = new FakeDriver(() => assert.fail('the bundle ran'));
+    const { id } = await elsewhere(driver);
+    await refuses(plan(FAKE_TARGET, APP, 'upgrade', driver), 'contact-lost', new RegExp(`run ${id}.* is running`));
   });
 });
