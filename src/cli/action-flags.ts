@@ -6,9 +6,13 @@ export const actionFlags = {
   'param-file': texts('param-file', 'value of a parameter from a file', { helpValue: 'NAME=FILE' }),
   params: texts('params', 'YAML or JSON file of parameter values; the last file wins', { helpValue: 'FILE' }),
   credentials: texts('credentials', 'credential set, by name or file', { char: 'c', helpValue: 'NAME|FILE' }),
-  credential: texts('credential', 'one credential: env:VAR, path:FILE, command:CMD or - for standard input', {
-    helpValue: 'NAME=SOURCE',
-  }),
+  credential: texts(
+    'credential',
+    'one credential: env:VAR, path:FILE, command:CMD or - for standard input; bytes, a last newline is kept',
+    {
+      helpValue: 'NAME=SOURCE',
+    },
+  ),
   ...targetFlags,
   kubeconfig: text('kubeconfig', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, in-cluster)', {
     helpValue: 'FILE',

@@ -47,6 +47,9 @@ describe('a command', () => {
     assert.deepEqual([...bytes], [0, 255, 97, 10, 10]);
     assert.equal(Buffer.concat(stderr).toString(), 'note\n');
     assert.deepEqual(await runCommand('true', options), Buffer.alloc(0));
+    // What the README says against the last newline.
+    for (const command of [`sh -c "printf 'a\nb\n' | tr -d '\n'"`, `printf %s ab`])
+      assert.equal((await runCommand(command, options)).toString(), 'ab');
   });
 
   it('has the environment and the folder that it is given, and an empty standard input', async () => {
