@@ -106,7 +106,12 @@ describe('bundles that are damaged or hostile', function () {
       circle: { allOf: [{ $ref: '#' }], default: 1 },
     };
     const users = new Map(Object.keys(hostile).map((name) => [name, `output "${name}"`]));
-    const findings = checkDefinitions(Object.entries(hostile), users, validators, { each: 100, all: 10_000 });
+    // Only what never ends is given little time: how long the rest takes is the machine's affair.
+    const { circle, ...endless } = hostile;
+    const findings = [
+      ...checkDefinitions(Object.entries(endless), users, validators, { each: 100, all: 10_000 }),
+      ...checkDefinitions([['circle', circle]], users, validators, { each: 10_000, all: 10_000 }),
+    ];
     assert.deepEqual(
       findings.map(({ message }) => message),
       [

@@ -114,7 +114,8 @@ describe('the fetch of outputs by exec', () => {
     assert.deepEqual(equal, [true]);
   });
 
-  const cuts: readonly [string, (peer: ExecPeer, bytes: Buffer) => Promise<void>][] = [
+  type Stored = (bytes: number) => Promise<void>;
+  const cuts: readonly [string, (peer: ExecPeer, bytes: Buffer, stored: Stored) => Promise<void>][] = [
     [
       'a close before the last bytes',
       async (peer, bytes) => {
@@ -124,10 +125,10 @@ describe('the fetch of outputs by exec', () => {
     ],
     [
       'a reset in the middle',
-      async (peer, bytes) => {
+      async (peer, bytes, stored) => {
         await write(peer, bytes.subarray(0, 2.5 * MIB));
         // A reset discards what the other side has not read yet.
-        await delay(200);
+        await stored(2 * MIB);
         peer.reset();
       },
     ],
@@ -150,8 +151,13 @@ describe('the fetch of outputs by exec', () => {
   ];
   for (const [title, fault] of cuts) {
     it(`scenario 25: ${title}: only what is missing is asked for again`, async () => {
+      let assembler: Assembler | undefined;
+      const stored = async (bytes: number): Promise<void> => {
+        while ((assembler?.receivedBytes ?? 0) < bytes) await delay(10);
+      };
       const { end, asked, equal } = await fetchFrom([file(3 * MIB)], {
-        answers: (pod) => (pod.faults.set(0, fault), pod.answer),
+        answers: (pod) => (pod.faults.set(0, (peer, bytes) => fault(peer, bytes, stored)), pod.answer),
+        before: (given) => Promise.resolve(void (assembler = given)),
       });
       assert.deepEqual(end, { kind: 'complete' });
       assert.deepEqual(equal, [true]);
