@@ -123,7 +123,7 @@ function readGiven(
   for (const { name, value, from, shared } of all) {
     const parameter = own(bundle.parameters, name);
     if (parameter === undefined) {
-      if (shared !== true) refuse(name, `${from}: the bundle has no parameter "${name}"${advice(bundle, name)}.`);
+      if (shared !== true) refuse(name, `${from}: the bundle has no parameter "${name}"${advice(bundle, name)}`);
       continue;
     }
     try {
@@ -211,10 +211,10 @@ const MOST_NAMES = 10;
 function advice(bundle: Bundle, name: string): string {
   const names = Object.keys(bundle.parameters ?? {});
   const meant = nearest(name, names);
-  if (meant !== undefined) return `: did you mean "${meant}"`;
-  if (names.length === 0) return '';
+  if (meant !== undefined) return `: did you mean "${meant}"?`;
+  if (names.length === 0) return '.';
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return `; it has ${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+  return `; it has ${names.slice(0, MOST_NAMES).join(', ')}${more}.`;
 }
 
 function missing(name: string, description: string | undefined): string {

@@ -49,7 +49,7 @@ export function createCredentialResolver(options: CredentialOptions): Credential
     if (failures.length > 0) {
       throw new CnabError('invalid', 'these credentials could not be read:', {
         details: failures.map(({ problem }) => problem),
-        suggestions: [`or name another source for each: ${failures.map(({ name }) => sourceFlag(name)).join(' ')}`],
+        suggestions: [`Name another source for each: ${failures.map(({ name }) => sourceFlag(name)).join(' ')}`],
       });
     }
     return found;

@@ -217,7 +217,8 @@ describe('resolveParameters', () => {
       bundle: needs,
       given: [text('zzz', '1'), text('port', 'eighty'), text('name', 'ok')],
     });
-    assert.match(shown, /no parameter "zzz"; it has port, name/);
+    assert.match(shown, /no parameter "zzz"; it has port, name[^.\n]*\.$/m);
+    assert.match(await problemsOf({ given: [text('prot', '1')] }), /no parameter "prot": did you mean "port"\?$/m);
     assert.match(shown, /parameter "port" \(-p\)/);
     assert.equal(shown.match(/"port"/g)?.length, 1);
     assert.match(shown, /parameter "must" is required and has no value: who it is for/);

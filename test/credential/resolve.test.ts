@@ -161,7 +161,10 @@ describe('credentials', () => {
       `credential "command" (${at}): command "sh" ended with exit code 1`,
       `credential "half" (${at}): the value holds half a surrogate pair, which has no bytes`,
     ]);
-    assert.match(error.suggestions[0] ?? '', /--credential my-token=env:MY_TOKEN --credential file=env:FILE /);
+    assert.match(
+      error.suggestions[0] ?? '',
+      /^Name another source for each: --credential my-token=env:MY_TOKEN --credential file=env:FILE /,
+    );
     const flag = await refusal(['flag'], { single: ['flag=env:NOT_SET'] }, 'invalid');
     assert.deepEqual(flag.details, ['credential "flag" (--credential): environment variable NOT_SET is not set']);
   });

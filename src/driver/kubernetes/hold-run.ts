@@ -38,7 +38,8 @@ export async function holdRun(
     const other = holderOf(job);
     if (!isFree(other) && holderText(other) !== silent) {
       if (!other.beats) throw heldError(run.runId, other);
-      onProgress({ phase: 'waiting', detail: `for a sign of ${processOf(other)}, which may still be on it` });
+      const detail = `for a sign of ${processOf(other)}, at most ${SILENCE_MS / 1000}s: it may still be on it`;
+      onProgress({ phase: 'waiting', detail });
       if (await showsLife(other, read, api.clock, signal)) throw heldError(run.runId, other);
       silent = holderText(other);
     }
