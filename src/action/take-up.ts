@@ -1,7 +1,7 @@
 import type { RunFolder, TargetClaims } from '../claim/claim-store.js';
 import { isUnsettled, lastResult } from '../claim/status.js';
 import type { Claim, ClaimRecord } from '../claim/claim.js';
-import type { BegunRun, DriverIo, OperationResult, RunInputs, RunState } from '../driver/driver.js';
+import type { BegunRun, OperationResult, RunInputs, RunState } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
 import { claimExtras } from './kept.js';
 import { secretPatterns } from './mask.js';
@@ -71,8 +71,11 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
   };
   return await bringToItsEnd(atHand, context, async (io) => {
     if (run.note.isLost === true && isUnsettled(record) && state.namespace === undefined) return lostRun(claim);
-    const result = await context.driver.resume(begun, secrets.withheld === undefined ? io : withoutLog(io));
-    if (secrets.withheld === undefined) return result;
+    if (secrets.withheld === undefined) return await context.driver.resume(begun, io);
+    let hasLog = false;
+    const result = await context.driver.resume(begun, { ...io, onLog: () => void (hasLog = true) });
+    // Of a run that is gone, and with it what it was given, nothing comes that could be withheld.
+    if (!hasLog) return result;
     const withheld = `the rest of the log is neither shown nor recorded: ${secrets.withheld}.`;
     return { ...result, logComplete: false, warnings: [...result.warnings, withheld] };
   });
@@ -84,8 +87,4 @@ function lostRun({ action, id }: Claim): OperationResult {
   const suggestions = ['it is recorded as unknown: look at what it may have made before you run the next action'];
   const error = new CnabError('contact-lost', message, { suggestions });
   return { status: 'unknown', ran: 'unknown', error, outputs: [], problems: [], logComplete: false, warnings: [] };
-}
-
-function withoutLog(io: DriverIo): DriverIo {
-  return { ...io, onLog: () => undefined };
 }

@@ -15,12 +15,10 @@ export function absentResult(run: BegunRun, now: number): OperationResult {
     const result = notRunResult(stopError(stop, what), stop.kind === 'timeout' ? 'failed' : 'canceled');
     return wasMade ? { ...result, ran: 'unknown', logComplete: false } : result;
   }
-  if (wasMade)
-    return lost(`job ${job} is not in namespace ${namespace} any more: ${ENDS}, so how ${action} ended is unknown`);
+  const unknown = `so how ${action} ended is unknown here: ${ENDS}`;
+  if (wasMade) return lost(`job ${job} is not in namespace ${namespace} any more, ${unknown}`);
   if (job !== undefined && isOlderThanJobs(run.runId, now)) {
-    return lost(
-      `job ${job} is not in namespace ${namespace}, and may have been: ${ENDS}, so how ${action} ended is unknown`,
-    );
+    return lost(`job ${job} is not in namespace ${namespace}, and may have been, ${unknown}`);
   }
   return notRunResult(
     new CnabError('unavailable', `${action} was never run: the process that began it ended before its Job was made`, {
@@ -31,7 +29,8 @@ export function absentResult(run: BegunRun, now: number): OperationResult {
 }
 
 const NEXT = ['it is recorded as unknown: look at what it may have made before you run the next action'];
-const ENDS = 'another process has settled it, somebody deleted it, or a day had passed since its end';
+const ENDS =
+  'another machine has settled it (its end and its outputs are then in the records there), somebody deleted it, or a day had passed since its end';
 
 function lost(message: string): OperationResult {
   const { keep: _keep, ...result } = notRunResult(
