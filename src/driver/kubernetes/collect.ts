@@ -6,6 +6,7 @@ import type { KubernetesApi } from './api.js';
 import { withinCleanUp } from './clean-up.js';
 import { lookAtJob } from './deletion-cause.js';
 import { signalSidecar } from './exec-verbs.js';
+import { FruitlessReading } from './fruitless.js';
 import { INVOCATION_CONTAINER, OUTPUTS_CONTAINER } from './names.js';
 import { outputsReason } from './outputs-reason.js';
 import { isFinished, isRunning, isTerminating, sidecarStatus } from './pod-status.js';
@@ -25,8 +26,6 @@ const HEARD_MS = 45_000;
 const RESCUE_GRACE_MS = 3000;
 /** Silence of the bundle's log that is no longer waited out when everything else is there. */
 const LOG_TAIL_MS = 30_000;
-/** What a slow reader needs for a log file that is as large as they come. */
-const FRUITLESS_MS = 45_000;
 /** What the sidecar may take beyond its hold time, and a last reading of its log, before they are given up. */
 const MARGIN_MS = 30_000;
 
@@ -68,10 +67,12 @@ class Collection {
   #lastReadingAt: number | undefined;
   #received = 0;
   #receivedAt: number;
+  readonly #reading: FruitlessReading;
 
   constructor(options: CollectOptions) {
     this.#options = options;
     this.#began = this.#receivedAt = options.api.clock.now();
+    this.#reading = new FruitlessReading(this.#began);
   }
 
   async run(): Promise<Collected> {
@@ -111,6 +112,7 @@ class Collection {
       this.#received = assembler.receivedBytes;
       this.#receivedAt = now;
     }
+    this.#reading.look(now, streams.heardAt, this.#received);
     if (this.#outputsOver()) {
       this.#outputsAt ??= now;
       const silent = streams.log.isTaking ? 0 : now - Math.max(this.#outputsAt, streams.log.takenAt);
@@ -118,15 +120,10 @@ class Collection {
     }
     if (!this.#rescued && !assembler.mainEnded && this.#isUnsignalled(now)) return 'rescue';
     const due = Math.max(this.#options.heldUntil, this.#receivedAt) + MARGIN_MS;
-    if (this.#isFruitless()) return 'done';
+    if (!this.#sidecarRuns() && this.#reading.isOver) return 'done';
     if (now < due) return undefined;
     if (this.#lastReadingAt === undefined) return 'read-once-more';
     return now - this.#lastReadingAt >= MARGIN_MS ? 'done' : undefined;
-  }
-
-  /** The log of a sidecar that has ended is read again and again, and brings only what is there. */
-  #isFruitless(): boolean {
-    return !this.#sidecarRuns() && this.#options.streams.heardAt - this.#receivedAt >= FRUITLESS_MS;
   }
 
   /** Nothing more will come, or is wanted. */
