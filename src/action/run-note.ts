@@ -46,7 +46,7 @@ export function readNote(document: object | undefined): RunNote {
 
 function readStop(json: unknown): EndReason | undefined {
   const [kind, signal] = [member(json, 'kind'), member(json, 'signal')];
-  if (kind === 'timeout') return { kind };
+  if (kind === 'timeout' || kind === 'cancel') return { kind };
   if (kind !== 'signal') return undefined;
   return { kind, signal: signal === 'SIGTERM' ? 'SIGTERM' : 'SIGINT' };
 }

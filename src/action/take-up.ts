@@ -40,7 +40,7 @@ export async function takeUp(run: RunToTakeUp, context: ActionContext): Promise<
   const { target } = claims;
   const state: RunState = {
     ...run.note.state,
-    ...(run.cancel && run.note.state.stop === undefined ? { stop: { kind: 'signal', signal: 'SIGINT' } } : {}),
+    ...(run.cancel && run.note.state.stop === undefined ? { stop: { kind: 'cancel' } } : {}),
   };
   // What is known now is on disk before anything is done: this process may be killed like the one before it.
   await folder.saveState(noteDocument({ ...run.note, state }));

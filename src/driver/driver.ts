@@ -65,9 +65,11 @@ export interface DriverIo {
   readonly detach?: boolean;
 }
 
-/** Why a run is to end; kept in its `RunState`, so that whoever takes it up completes the stop. */
+/** Why a run is to end; kept in its `RunState`, so that whoever takes it up completes the stop. `cancel`: by a later command. */
 export type EndReason =
-  { readonly kind: 'signal'; readonly signal: 'SIGINT' | 'SIGTERM' } | { readonly kind: 'timeout' };
+  | { readonly kind: 'signal'; readonly signal: 'SIGINT' | 'SIGTERM' }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'cancel' };
 
 /** `leave`: the run goes on, this process only stops looking on. */
 export type StopReason = EndReason | { readonly kind: 'leave' };

@@ -125,7 +125,7 @@ describe('a run whose process was killed', () => {
   it('is stopped by --cancel: the wish is on disk before the driver is asked', async () => {
     const runId = await stage.kill('install', (run) => run.posted());
     driver.resumes = async ({ begun }: FakeResume) => {
-      const stop = { kind: 'signal', signal: 'SIGINT' };
+      const stop = { kind: 'cancel' };
       assert.deepEqual(begun.state.stop, stop);
       const left = await stage.store.on(FAKE_TARGET).runLeft(runId);
       assert.deepEqual((left?.state as { stop?: unknown }).stop, stop);
@@ -135,11 +135,13 @@ describe('a run whose process was killed', () => {
     assert.deepEqual(await stage.story(), ['install: running, canceled']);
   });
 
-  it('keeps the wish to stop that its process had noted', async () => {
-    await stage.kill('install', (run) => run.io.onState({ job: 'j', stop: { kind: 'timeout' } }));
-    await outcome();
-    assert.deepEqual(driver.begun[0]?.state.stop, { kind: 'timeout' });
-  });
+  for (const stop of [{ kind: 'timeout' }, { kind: 'cancel' }, { kind: 'signal', signal: 'SIGTERM' }] as const) {
+    it(`keeps the wish to stop that its process had noted: ${stop.kind}`, async () => {
+      await stage.kill('install', (run) => run.io.onState({ job: 'j', stop }));
+      await outcome();
+      assert.deepEqual(driver.begun[0]?.state.stop, stop);
+    });
+  }
 
   it('stays to be taken up when this process leaves it too, or is killed too', async () => {
     await stage.kill('install', (run) => run.posted());

@@ -69,7 +69,8 @@ export function goesOnResult({ started }: PodHistory, warnings: readonly string[
 /** How a stop is told; `what` says what it did. */
 export function stopError(reason: EndReason, what: string, suggestions: readonly string[] = []): CnabError {
   if (reason.kind === 'timeout') return new CnabError('timed-out', `the time-out is over: ${what}`, { suggestions });
-  return new CnabError('interrupted', `interrupted by ${reason.signal}: ${what}`, { suggestions });
+  const by = reason.kind === 'cancel' ? 'canceled by cnab resume --cancel' : `interrupted by ${reason.signal}`;
+  return new CnabError('interrupted', `${by}: ${what}`, { suggestions });
 }
 
 /**

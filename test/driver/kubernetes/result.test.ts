@@ -84,6 +84,18 @@ describe('how a run is told', () => {
     }
   });
 
+  it('names what asked for the stop', () => {
+    for (const [stopped, words] of [
+      [{ kind: 'signal', signal: 'SIGTERM' }, 'interrupted by SIGTERM: '],
+      [{ kind: 'timeout' }, 'the time-out is over: '],
+      [{ kind: 'cancel' }, 'canceled by cnab resume --cancel: '],
+    ] as const) {
+      const { error, status } = buildResult(operation(), end({ outcome: failure, stopped }));
+      assert.ok(error?.message.startsWith(`${words}install was stopped, and`), error?.message);
+      assert.equal(status, stopped.kind === 'timeout' ? 'failed' : 'canceled');
+    }
+  });
+
   it('a stop after the verdict matters only where outputs are lost by it', () => {
     const cut = { kind: 'timeout' } as const;
     assert.equal(buildResult(operation(), end({ cut })).error, undefined);
