@@ -59,8 +59,9 @@ export function unfinishedDocument(
   exitCode: ExitCode,
 ): Json {
   const code = thrown instanceof CnabError ? thrown.code : undefined;
-  // Only a lost contact, and a bug of ours after the start, leave it open whether the bundle ran.
-  const unclear = code === 'contact-lost' || (code === undefined && known.runId !== undefined);
+  // Only a lost contact and a bug of ours, both after the start, leave it open whether the bundle ran: before it an earlier
+  // run without an end is what the contact was lost to, and nothing is begun beside that one.
+  const unclear = known.runId !== undefined && (code === undefined || code === 'contact-lost');
   return document(command, {
     action: known.action,
     installation: known.installation,
