@@ -1,6 +1,6 @@
 import type { Clock } from '../driver/clock.js';
 import type { StopReason } from '../driver/driver.js';
-import { durationText } from './durations.js';
+import { durationText, spanText } from './durations.js';
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
@@ -23,6 +23,8 @@ export interface StopOptions {
   readonly asks?: 'stop' | 'leave';
   /** What takes the run up again, to be typed: `cnab resume app`; undefined while there is no run. */
   readonly resume?: () => string | undefined;
+  /** What a bundle gets to end by itself, in milliseconds; undefined while none can be running, and where it is not known. */
+  readonly grace?: () => number | undefined;
   /** The orderly end begins; the line says so. No `signal`: it is the time-out. */
   readonly onStop: (line: string, reason: StopReason, signal?: Signal) => void;
   /** A second Ctrl-C: leave at once. The line says what becomes of the run. */
@@ -43,6 +45,10 @@ export function stopSignals(source: SignalSource, options: StopOptions): StopSig
     onStop(line, reason, signal);
     controller.abort(reason);
   };
+  const stopping = (): string => {
+    const ms = options.grace?.();
+    return `stopping the run${ms === undefined ? '' : `; the bundle has ${spanText(ms)} to end`}`;
+  };
   const leave = (word: string, signal?: Signal): void => {
     const command = options.resume?.();
     const goesOn = command === undefined ? '' : `; the run goes on: ${command}`;
@@ -57,11 +63,11 @@ export function stopSignals(source: SignalSource, options: StopOptions): StopSig
     if (interrupts > 1 && fromTerminal) return leaveAtOnce();
     if (asks === 'leave') return leave('interrupted', 'SIGINT');
     const again = fromTerminal ? ' (Ctrl-C again leaves at once)' : '';
-    end({ kind: 'signal', signal: 'SIGINT' }, `interrupted: stopping the run${again}`, 'SIGINT');
+    end({ kind: 'signal', signal: 'SIGINT' }, `interrupted: ${stopping()}${again}`, 'SIGINT');
   });
   source.on('SIGTERM', () => {
     if (asks === 'leave') return leave('terminated', 'SIGTERM');
-    end({ kind: 'signal', signal: 'SIGTERM' }, 'terminated: stopping the run', 'SIGTERM');
+    end({ kind: 'signal', signal: 'SIGTERM' }, `terminated: ${stopping()}`, 'SIGTERM');
   });
   source.on('SIGHUP', () => leave('the terminal is gone', 'SIGHUP'));
   return {
@@ -72,8 +78,8 @@ export function stopSignals(source: SignalSource, options: StopOptions): StopSig
         clock.sleep(ms, timer.signal).then(
           () =>
             asks === 'leave'
-              ? leave(`the time to wait of ${durationText(ms)} is over`)
-              : end({ kind: 'timeout' }, `the time-out of ${durationText(ms)} is over: stopping the run`),
+              ? end({ kind: 'leave' }, `the time to wait of ${durationText(ms)} is over; the run goes on`)
+              : end({ kind: 'timeout' }, `the time-out of ${durationText(ms)} is over: ${stopping()}`),
           () => undefined,
         );
       }

@@ -34,6 +34,23 @@ describe('stop signals', () => {
     assert.deepEqual(left, ['left at once; the run is not settled yet: cnab resume app']);
   });
 
+  it('say what a bundle has to end by itself, where one may be running', async () => {
+    const clock = new ManualClock(0);
+    const grace = (): number => 45_000;
+    const ended = 'stopping the run; the bundle has 45s to end';
+    const interrupted = listen({ fromTerminal: true, resume, grace });
+    interrupted.source.emit('SIGINT');
+    assert.deepEqual(interrupted.said, [`SIGINT: interrupted: ${ended} (Ctrl-C again leaves at once)`]);
+    const terminated = listen({ fromTerminal: false, resume, grace });
+    terminated.source.emit('SIGTERM');
+    assert.deepEqual(terminated.said, [`SIGTERM: terminated: ${ended}`]);
+    const timed = listen({ fromTerminal: false, resume, grace });
+    timed.stop.startTimer(60_000, clock);
+    await clock.elapse(60_000);
+    await turn();
+    assert.deepEqual(timed.said, [`undefined: the time-out of 1m00s is over: ${ended}`]);
+  });
+
   it('do not speak of a run where none has begun', () => {
     const { source, said, left } = listen({ fromTerminal: true, resume: () => undefined });
     source.emit('SIGHUP');
@@ -79,6 +96,6 @@ describe('stop signals', () => {
     await clock.elapse(60_000);
     await turn();
     assert.deepEqual(stop.signal.reason, { kind: 'leave' });
-    assert.match(said.join(), /^undefined: the time to wait of 1m00s is over/);
+    assert.deepEqual(said, ['undefined: the time to wait of 1m00s is over; the run goes on']);
   });
 });

@@ -127,7 +127,7 @@ describe('cnab install', () => {
     const { exitCode, stdout, stderr } = await install(['--json'], { driver, signals });
     assert.equal(exitCode, 130);
     assert.equal((JSON.parse(stdout) as Document)['status'], 'canceled');
-    assert.match(stderr, /^interrupted: stopping the run$/m);
+    assert.match(stderr, /^interrupted: stopping the run; the bundle has 30s to end$/m);
   });
 
   it('exits 143 after SIGTERM', async () => {
@@ -147,7 +147,7 @@ describe('cnab install', () => {
     });
     const { exitCode, stderr } = await install(['--timeout', '400ms'], { driver });
     assert.equal(exitCode, 4);
-    assert.match(stderr, /^the time-out of 0\.4s is over: stopping the run$/m);
+    assert.match(stderr, /^the time-out of 0\.4s is over: stopping the run; the bundle has 30s to end$/m);
   });
 
   it('ends every result of the sandbox with the words that no cluster was touched', async () => {

@@ -9,6 +9,7 @@ import Wait from '../../src/commands/wait.js';
 import { RunHeld, type FoundRun } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
+import { ManualClock } from '../helpers/manual-clock.js';
 import { RECORDED_BUNDLE, storeAt } from '../helpers/recorded-installation.js';
 import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
 import { runInProcess } from '../helpers/run-command.js';
@@ -77,26 +78,53 @@ describe('a run that another process may be on', () => {
     assert.match(stderr, /^error: install has succeeded, but nothing of it was put into out/m);
   });
 
-  it('is waited for no longer than --timeout says, goes on, and gives exit code 10', async () => {
-    driver.found = [RUN];
-    driver.watches = async ({ signal }) => {
-      await aborted(signal);
-      return { status: 'running', ran: 'yes' };
+  describe('is waited for no longer than --timeout says, goes on, and gives exit code 10', () => {
+    const told = new RegExp(
+      '(?:^|\\n)the time to wait of 7m00s is over; the run goes on\\nits end: cnab wait app .*\\nits log: cnab logs -f app .*\\n$',
+    );
+    /** `early`: the time is over before anything was asked. */
+    const timedOut = (clock: ManualClock, early: boolean) => {
+      const openDriver = async () => {
+        if (early) await clock.elapse(420_000);
+        return driver;
+      };
+      const argv = ['app', '--timeout', '7m', '--json'];
+      return runInProcess(Wait, 'wait', argv, { home, driver, parts: { clock, openDriver } });
     };
-    const looked = await run(Wait, 'app', '--timeout', '100ms');
-    assert.equal((looked.thrown as CnabError).code, 'still-running');
-    assert.equal(looked.command.exitCodeOfError(looked.thrown as CnabError), 10);
-    assert.match(looked.stderr, /^the time to wait of .* is over$/m);
-    driver.found = [];
-    await detach();
-    driver.resumes = async ({ io }) => {
-      await aborted(io.signal);
-      assert.deepEqual(io.signal.reason, { kind: 'leave' });
-      return { status: 'running', keep: true };
-    };
-    const taken = await run(Wait, 'app', '--timeout', '100ms', '--json');
-    assert.deepEqual([taken.exitCode, json(taken.stdout)['status']], [10, 'running']);
-    assert.match(taken.stderr, /^the time to wait of .* is over; the run goes on: cnab resume app/m);
+    for (const early of [false, true]) {
+      const when = early ? 'before it was looked at' : 'while it is waited for';
+      const left = async (clock: ManualClock, signal: AbortSignal) => {
+        if (!early) await clock.elapse(420_000);
+        await aborted(signal);
+        assert.deepEqual(signal.reason, { kind: 'leave' });
+      };
+
+      it(`of another machine, the time being over ${when}`, async () => {
+        const clock = new ManualClock(5000);
+        driver.found = [RUN];
+        driver.watches = async ({ signal }) => {
+          await left(clock, signal);
+          return { status: 'running', ran: 'yes' };
+        };
+        const { exitCode, thrown, stdout, stderr } = await timedOut(clock, early);
+        assert.deepEqual([exitCode, thrown], [10, undefined]);
+        assert.equal((json(stdout)['error'] as Document)['code'], 'still-running');
+        assert.match(stderr, told);
+      });
+
+      it(`of this store, the time being over ${when}`, async () => {
+        await detach();
+        const clock = new ManualClock(5000);
+        driver.resumes = async ({ io }) => {
+          await left(clock, io.signal);
+          return { status: 'running', keep: true };
+        };
+        const { exitCode, stdout, stderr } = await timedOut(clock, early);
+        assert.deepEqual([exitCode, json(stdout)['status']], [10, 'running']);
+        assert.match(stderr, told);
+        assert.equal(stderr.match(/goes on|is over/g)?.length, 2);
+      });
+    }
   });
 
   it('is refused to resume with what to type, until it is told to take it over', async () => {

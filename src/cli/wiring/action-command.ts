@@ -20,7 +20,8 @@ export abstract class ActionCommand extends RunCommand {
     const podPatch = await readPodPatch(flags['pod-patch'], surroundings.cwd);
     const settings = { ...settingsOf(flags), ...podPatch };
     const title = `${plan.action} ${plan.installation}`;
-    return await this.onScreen(title, flags, settings.timeoutMs, async (screen, signal) => {
+    const times = { timeoutMs: settings.timeoutMs, graceMs: settings.gracePeriodMs };
+    return await this.onScreen(title, flags, times, async (screen, signal) => {
       unusedVariables(surroundings.env, flags.driver ?? 'kubernetes', flags).forEach((line) => screen.say(line));
       const started = parts.clock.now();
       const folder = await outputsFolderOf(flags, surroundings.cwd);

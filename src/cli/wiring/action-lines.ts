@@ -1,6 +1,7 @@
 import type { ActionOutcome, ActionStart } from '../../action/request.js';
 import { describeTarget } from '../../action/refuse.js';
 import { takeUpCommand } from '../../action/unfinished.js';
+import type { Target } from '../../claim/target.js';
 import type { ActionFlags } from '../action-flags.js';
 import { durationText } from '../durations.js';
 import { safeLine } from '../log-guard.js';
@@ -29,14 +30,19 @@ export function startLines(start: ActionStart): readonly string[] {
   return lines.map(safeLine);
 }
 
-/** How it ended and where, in one line; of a run that goes on without us what to type for it too. */
-export function endLines(outcome: ActionOutcome, tookMs: number): readonly string[] {
+/** How it ended and where, in one line; of a run that goes on without us what to type for it too. `left`: the line about that. */
+export function endLines(outcome: ActionOutcome, tookMs: number, left?: string): readonly string[] {
   const { action, installation, status, target, runId } = outcome;
   const where = target.driver === 'sandbox' ? 'in the sandbox; no cluster was touched' : `on ${describeTarget(target)}`;
   if (status !== 'running')
     return [safeLine(`${action} ${installation}: ${status} after ${durationText(tookMs)}, ${where}`)];
+  const line = left ?? `${action} ${installation}: goes on without this command as run ${runId}, ${where}`;
+  return [safeLine(line), ...leftHints(installation, target)];
+}
+
+/** What to type for a run that goes on. */
+export function leftHints(installation: string, target: Target): readonly string[] {
   return [
-    `${action} ${installation}: goes on without this command as run ${runId}, ${where}`,
     `its end: ${takeUpCommand('wait', installation, target)}`,
     `its log: ${takeUpCommand('logs -f', installation, target)}`,
   ].map(safeLine);

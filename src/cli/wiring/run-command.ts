@@ -29,6 +29,9 @@ export abstract class RunCommand extends BaseCommand {
   protected readonly asks: 'stop' | 'leave' = 'stop';
   private where: Target | undefined;
   private stopped: Signal | 'timeout' | undefined;
+  /** What is to be said once the time is over for which somebody looks on, where the run goes on then. */
+  protected timeOver: string | undefined;
+  private graceMs: number | undefined;
   private screen: RunScreen | undefined;
   private stop: StopSignals | undefined;
 
@@ -36,7 +39,7 @@ export abstract class RunCommand extends BaseCommand {
   protected async onScreen<T>(
     title: string,
     flags: ActionFlags,
-    timeoutMs: number,
+    times: { readonly timeoutMs: number; readonly graceMs?: number },
     body: (screen: RunScreen, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { surroundings, parts } = this;
@@ -47,9 +50,10 @@ export abstract class RunCommand extends BaseCommand {
       colors: flags['no-color'] !== true && !surroundings.env['NO_COLOR'],
       title,
     }));
+    this.graceMs = times.graceMs;
     // Once for all runs of the command.
     const stop = (this.stop ??= this.listen());
-    const endTimer = stop.startTimer(timeoutMs, parts.clock);
+    const endTimer = stop.startTimer(times.timeoutMs, parts.clock);
     try {
       return await body(screen, stop.signal);
     } finally {
@@ -122,9 +126,12 @@ export abstract class RunCommand extends BaseCommand {
       fromTerminal: this.surroundings.stdin.isTTY === true,
       asks: this.asks,
       resume: () => this.resumeCommand(),
+      grace: () => (this.known.runId === undefined ? undefined : this.graceMs),
       onStop: (line, _reason, signal) => {
         this.stopped = signal ?? 'timeout';
-        this.screen?.say(line);
+        // Whether the run does go on is known only when the command ends.
+        if (signal === undefined && this.asks === 'leave') this.timeOver = line;
+        else this.screen?.say(line);
       },
       onLeave: (line) => {
         this.screen?.say(line);
@@ -136,11 +143,6 @@ export abstract class RunCommand extends BaseCommand {
   /** True once a signal or the time-out has ended what this command was to do. */
   protected get isStopped(): boolean {
     return this.stopped !== undefined;
-  }
-
-  /** True once the time-out has. */
-  protected get isTimedOut(): boolean {
-    return this.stopped === 'timeout';
   }
 
   /** What takes up the run that this command is on; undefined while there is none. */

@@ -5,6 +5,7 @@ import type { Resumed } from '../../action/resume-action.js';
 import type { Waited } from '../../action/wait-for-run.js';
 import type { Json } from '../../bundle/bundle.js';
 import { outputsOf, statusOf } from '../../claim/status.js';
+import type { Target } from '../../claim/target.js';
 import { CnabError } from '../../errors.js';
 import type { ActionFlags } from '../action-flags.js';
 import { SUCCEEDED, type ExitCode } from '../exit-codes.js';
@@ -13,7 +14,7 @@ import { errorJson } from '../report.js';
 import { settingsOf } from '../settings.js';
 import { ActionView } from '../views/action.js';
 import { LookedView } from '../views/looked.js';
-import { endLines } from './action-lines.js';
+import { endLines, leftHints } from './action-lines.js';
 import { outputsFolderOf } from './outputs-folder.js';
 import { listOutputs } from './outputs-of.js';
 import { RunCommand } from './run-command.js';
@@ -43,13 +44,18 @@ export abstract class TakeUpCommand extends RunCommand {
   /** Rejects as `waitForRun` does. */
   protected async wait(name: string, flags: TakeUpFlags): Promise<ExitCode> {
     const { waitForRun } = await import('../../action/wait-for-run.js');
-    const waiting = this.takeUp('wait', name, flags, (context) => waitForRun(requestFor(name, flags), context));
-    const waited = await waiting.catch(async (error: unknown) => {
-      if (!(error instanceof CnabError) || error.code !== 'interrupted' || !this.isTimedOut) throw error;
-      const { leftError } = await import('../../action/look-on.js');
-      // Where the time was over before the cluster had answered its words are about something else.
-      throw new CnabError('still-running', leftError(name).message, { cause: error });
+    let target: Target | undefined;
+    const waiting = this.takeUp('wait', name, flags, async (context) => {
+      target = await context.driver.target(context.signal);
+      return await waitForRun(requestFor(name, flags), context);
     });
+    const waited = await waiting.catch((error: unknown) => {
+      const isLeft = error instanceof CnabError && error.code === 'interrupted';
+      if (!isLeft || this.timeOver === undefined) throw error;
+      const suggestions = target === undefined ? [] : leftHints(name, target);
+      return new CnabError('still-running', this.timeOver, { suggestions, cause: error });
+    });
+    if (waited instanceof CnabError) return await this.tellLeft(waited, flags);
     if (waited.kind === 'settled') return await this.tell(waited.outcome, flags);
     if (waited.kind === 'looked') return await this.tellLooked(waited, flags);
     return await this.tell(await this.recorded(waited), flags);
@@ -71,7 +77,12 @@ export abstract class TakeUpCommand extends RunCommand {
     const { parts, surroundings } = this;
     this.known = { installation };
     const settings = settingsOf(flags);
-    return await this.onScreen(`${verb} ${installation}`, flags, settings.timeoutMs, async (screen, signal) => {
+    // Else the run has what it was begun with.
+    const times = {
+      timeoutMs: settings.timeoutMs,
+      ...(settings.gracePeriodGiven === true ? { graceMs: settings.gracePeriodMs } : {}),
+    };
+    return await this.onScreen(`${verb} ${installation}`, flags, times, async (screen, signal) => {
       const folder = await outputsFolderOf(flags, surroundings.cwd);
       return await this.withDriver(flags, settings, screen, async (driver) => {
         if (verb === 'cancel') await this.confirm({ action: verb, installation }, flags, driver, signal);
@@ -84,7 +95,7 @@ export abstract class TakeUpCommand extends RunCommand {
         await screen.end();
         const begun = Date.parse(outcome.recorded?.claim.created ?? '');
         const took = Number.isNaN(begun) ? 0 : parts.clock.now() - begun;
-        for (const line of flags.quiet ? [] : endLines(outcome, took)) await this.say(line);
+        for (const line of flags.quiet ? [] : endLines(outcome, took, this.timeOver)) await this.say(line);
         return resumed;
       });
     });
@@ -101,6 +112,14 @@ export abstract class TakeUpCommand extends RunCommand {
       [],
       SUCCEEDED,
     );
+  }
+
+  /** In the same words as of a run that is this store's own. */
+  private async tellLeft(left: CnabError, flags: TakeUpFlags): Promise<ExitCode> {
+    const exitCode = this.exitCodeOfError(left);
+    for (const line of flags.quiet ? [] : [left.message, ...left.suggestions]) await this.say(line);
+    const view = { toJson: () => this.failureDocument(left, exitCode), toText: () => '' };
+    return await this.answer(view, flags, [], exitCode);
   }
 
   /** Who asks for outputs that are not here to be had is not told that all is well. */
