@@ -1,21 +1,22 @@
 import type { JsonObject } from '../../bundle/bundle.js';
 import type { PodPatch } from '../settings.js';
+import { checkWith, type KubectlWay } from './kubectl.js';
 import { linesToPaste, patchForDenial } from './patch-to-paste.js';
 
 /**
  * What to do about a refusal, from the words of the API server's admission and authorization
- * (the same words come in a Job's FailedCreate events). A pod patch to paste holds the current one too.
+ * (the same words come in a Job's FailedCreate events). A pod patch to paste holds the current one too. `way`: where a kubectl command is to go.
  */
-export function suggestionsForDenial(message: string, current?: PodPatch): readonly string[] {
+export function suggestionsForDenial(message: string, current?: PodPatch, way: KubectlWay = {}): readonly string[] {
   const rbac = parseForbidden(message);
   if (rbac !== undefined) {
-    const where = rbac.namespace === undefined ? '' : ` -n ${rbac.namespace}`;
+    const { namespace } = rbac;
     const missing = `${rbac.verb} on ${rbac.resource}`;
     return [
-      rbac.namespace === undefined
+      namespace === undefined
         ? `A ClusterRole must allow: ${missing}.`
-        : `A Role in namespace ${rbac.namespace} must allow: ${missing}.`,
-      `Check with: kubectl auth can-i ${rbac.verb} ${rbac.resource}${where}`,
+        : `A Role in namespace ${namespace} must allow: ${missing}.`,
+      ...checkWith(way, namespace, `${rbac.verb} ${rbac.resource}`),
     ];
   }
   const patch = patchForDenial(message);

@@ -21,8 +21,13 @@ export function kubectl(words: string, { context, kubeconfig, isPrivate }: Kubec
   ].join(' ');
 }
 
-/** How to see what somebody may do, as lines. */
-export function checkWith(way: KubectlWay, namespace: string, ...what: readonly string[]): readonly string[] {
-  const commands = what.flatMap((each) => kubectl(`auth can-i ${each} -n ${namespace}`, way) ?? []);
+/** How to see what somebody may do, as lines. No namespace: in the whole cluster. */
+export function checkWith(
+  way: KubectlWay,
+  namespace: string | undefined,
+  ...what: readonly string[]
+): readonly string[] {
+  const where = namespace === undefined ? '' : ` -n ${namespace}`;
+  const commands = what.flatMap((each) => kubectl(`auth can-i ${each}${where}`, way) ?? []);
   return commands.length === 0 ? [] : [`Check with: ${commands.join(' && ')}`];
 }

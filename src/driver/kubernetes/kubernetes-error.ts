@@ -129,6 +129,7 @@ export function statusError(answer: RefusedAnswer, doing: string, peer: Peer, no
   const sentence = said ?? `HTTP ${statusCode}`;
   const refuse = (code: ErrorCode, what: string, suggestions: readonly string[] = []): KubernetesError =>
     new KubernetesError(code, `cannot ${doing}: ${what}`, { ...base, suggestions });
+  const suggestions = (): readonly string[] => suggestionsForDenial(sentence, undefined, peer);
 
   if (statusCode >= 300 && statusCode < 400) {
     // Without its query, which may hold a token.
@@ -145,16 +146,16 @@ export function statusError(answer: RefusedAnswer, doing: string, peer: Peer, no
       `Log in again, then check with: ${kubectl('auth whoami', peer)}`,
     ]);
   }
-  if (statusCode === 403 || statusCode === 404) return refuse('unavailable', sentence, suggestionsForDenial(sentence));
+  if (statusCode === 403 || statusCode === 404) return refuse('unavailable', sentence, suggestions());
   if (statusCode === 422 || statusCode === 400) {
     // A log request for a waiting container is a 400 too; its caller reads `serverMessage`.
-    return refuse(statusCode === 422 ? 'invalid' : 'unavailable', sentence, suggestionsForDenial(sentence));
+    return refuse(statusCode === 422 ? 'invalid' : 'unavailable', sentence, suggestions());
   }
   if (statusCode === 413) return refuse('invalid', `the object is too large for ${peer.server} (${sentence})`);
   if (statusCode === 429)
     return refuse('unavailable', `${peer.server} is overloaded and asks to try later (${sentence})`);
   if (statusCode >= 500)
-    return refuse('unavailable', `${peer.server} answered ${statusCode}: ${sentence}`, suggestionsForDenial(sentence));
+    return refuse('unavailable', `${peer.server} answered ${statusCode}: ${sentence}`, suggestions());
   return refuse('unavailable', sentence);
 }
 

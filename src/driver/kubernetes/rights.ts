@@ -86,12 +86,33 @@ export async function checkRights(
     'unavailable',
     `${who} may not ${what} in namespace ${namespace}, and a run needs it, so nothing was run`,
     {
-      suggestions: missing.flatMap(({ verb, ...right }) => [
-        `A Role in namespace ${namespace} must allow: ${verb} on ${fullName(right)}.`,
-        ...checkWith(connection, namespace, `${verb} ${fullName(right)}`),
-      ]),
+      suggestions: [
+        `A Role in namespace ${namespace} must allow it, with these rules:`,
+        ...rulesToPaste(missing),
+        ...checkWith(connection, namespace, ...askedOf(missing)),
+      ],
     },
   );
+}
+
+/** As a Role has them: one rule for each resource. */
+function rulesToPaste(rights: readonly Right[]): readonly string[] {
+  const rules = new Map<string, readonly Right[]>();
+  for (const right of rights) {
+    const name = fullName(right);
+    rules.set(name, [...(rules.get(name) ?? []), right]);
+  }
+  return [...rules.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const verbs = [first, ...others].map(({ verb }) => verb).join(', ');
+    return [`  - apiGroups: ['${first.group}']`, `    resources: [${first.resource}]`, `    verbs: [${verbs}]`];
+  });
+}
+
+/** Of several rights the list is shorter to read than one question for each. */
+function askedOf([first, ...others]: readonly Right[]): readonly string[] {
+  if (first === undefined) return [];
+  return others.length > 0 ? ['--list'] : [`${first.verb} ${fullName(first)}`];
 }
 
 /** Ten requests at a time listen to one signal, and Node warns of a leak from the eleventh listener on. */

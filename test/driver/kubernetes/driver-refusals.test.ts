@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { load } from 'js-yaml';
 import { assertNotRun, mustNotRun, runOnApiServer, type FinishedRun } from '../../helpers/kubernetes-run.js';
 import { inputFile } from '../../helpers/operation.js';
 
@@ -120,13 +121,33 @@ describe('a run that is refused', () => {
       const name = resource === 'jobs' ? 'jobs.batch' : resource;
       assertNotRun(run, new RegExp(`may not ${verb} ${name} in namespace default, .* nothing was run`));
       assert.deepEqual([created(run, 'jobs'), created(run, 'secrets')], [0, 0]);
-      const missing = `${verb} on ${name}`;
-      assert.match(
-        run.result.error?.suggestions.join('\n') ?? '',
-        new RegExp(`Role in namespace default must allow: ${missing}`),
-      );
+      const group = resource === 'jobs' ? 'batch' : '';
+      assert.deepEqual(run.result.error?.suggestions.slice(0, 4), [
+        'A Role in namespace default must allow it, with these rules:',
+        `  - apiGroups: ['${group}']`,
+        `    resources: [${resource}]`,
+        `    verbs: [${verb}]`,
+      ]);
     });
   }
+
+  it('who lacks several rights is given one list of rules to paste', async () => {
+    const run = await runOnApiServer({
+      faults: (faults) => {
+        for (const verb of ['create', 'delete'] as const) faults.forbid({ verb, resource: 'jobs' });
+        faults.forbid({ verb: 'get', resource: 'pods/log' });
+      },
+      invocation: mustNotRun,
+    });
+    assertNotRun(run, /may not create jobs\.batch, delete jobs\.batch, get pods\/log in namespace default/);
+    const [sentence = '', ...lines] = run.result.error?.suggestions ?? [];
+    assert.match(sentence, /^A Role in namespace default must allow it/);
+    assert.deepEqual(load(lines.filter((line) => line.startsWith('  ')).join('\n')), [
+      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['create', 'delete'] },
+      { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] },
+    ]);
+    assert.ok(lines.filter((line) => line.startsWith('Check with: ')).length <= 1);
+  });
 
   it('who may not read namespace, config map and events can run all the same', async () => {
     const { result } = await runOnApiServer({

@@ -112,7 +112,7 @@ describe('statusError', () => {
     assert.equal(error.serverMessage, sentence);
     assert.deepEqual(error.suggestions, [
       'A Role in namespace payments must allow: create on jobs.batch.',
-      'Check with: kubectl auth can-i create jobs.batch -n payments',
+      'Check with: kubectl auth can-i create jobs.batch -n payments --context prod',
     ]);
     assert.equal(error.transient, false);
   });
