@@ -127,6 +127,18 @@ describe('a run that another process may be on', () => {
     }
   });
 
+  it('has no stored log yet: logs says so, and what shows the one that comes', async () => {
+    await detach();
+    const told = async (): Promise<CnabError> => (await run(Logs, 'app')).thrown as CnabError;
+    const open = await told();
+    assert.equal(open.code, 'not-found');
+    assert.match(open.message, /\(run \w+, running\) has no recorded end yet, and its log is stored only when it has/);
+    assert.match(open.suggestions.join('\n'), /^to see what has come of it, and to follow it: cnab logs -f app /);
+    const lock = await storeAt(join(home, 'cnab')).on(FAKE_TARGET).lock('app', 'install');
+    assert.match((await told()).message, /\(run \w+, running\) goes on, and its log is stored only when it has ended/);
+    await lock.release();
+  });
+
   it('is refused to resume with what to type, until it is told to take it over', async () => {
     await detach();
     const taken: boolean[] = [];

@@ -25,22 +25,17 @@ export async function findLog(claims: TargetClaims, installation: Installation, 
       ? { stored, note: `note: a part of the log of ${action} (run ${id}) is missing` }
       : { stored };
   }
-  const goesOn = isUnsettled(record)
-    ? [`to see what it prints: ${takeUpCommand('logs -f', installation.name, claims.target)}`]
-    : [];
   const other = outputHistory(installation, LOGS_OUTPUT)[0]?.claim;
-  throw new CnabError(
-    'not-found',
-    `the ${action} of "${installation.name}" (run ${id}, ${statusOf(record)}) has no stored log`,
-    {
-      suggestions: [
-        ...goesOn,
-        ...(other
-          ? [
-              `the log of an earlier run: ${takeUpCommand('logs', installation.name, claims.target, `--run ${other.id}`)}`,
-            ]
-          : []),
-      ],
-    },
-  );
+  const advice = (what: string, verb: string, flags?: string): string =>
+    `${what}: ${takeUpCommand(verb, installation.name, claims.target, flags)}`;
+  const ofEarlier = other ? [advice('the log of an earlier run', 'logs', `--run ${other.id}`)] : [];
+  const which = `the ${action} of "${installation.name}" (run ${id}, ${statusOf(record)})`;
+  if (!isUnsettled(record)) throw new CnabError('not-found', `${which} has no stored log`, { suggestions: ofEarlier });
+  const stands = (await claims.owner(installation.name)) === undefined ? 'has no recorded end yet' : 'goes on';
+  throw new CnabError('not-found', `${which} ${stands}, and its log is stored only when it has ended`, {
+    suggestions: [
+      advice('to see what has come of it, and to follow it', 'logs -f', run === 'last' ? '' : `--run ${id}`),
+      ...ofEarlier,
+    ],
+  });
 }
