@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Context } from 'mocha';
 import { ROOT } from '../helpers/run-cnab.js';
+import { eventually } from './eventually.js';
 
 const run = promisify(execFile);
 
@@ -52,12 +53,19 @@ export class OwnNode {
     if (folders.length === 0) throw new Error(`no control group of container ${containerId}`);
   }
 
-  /** Leaves a container so much memory and no more, from now on. */
+  /**
+   * Leaves a container about so much memory and no more, from now on. The kernel refuses a limit below what is in use at the
+   * moment (EBUSY with control groups v1), and that goes up and down with each process in it.
+   */
   async limitMemory(containerId: string, bytes: number): Promise<void> {
     const [folder] = await this.cgroups(containerId, 'memory');
     if (folder === undefined) throw new Error(`no control group of container ${containerId}`);
     const file = ['memory.limit_in_bytes', 'memory.max'].find((name) => existsSync(join(folder, name)));
-    await writeFile(join(folder, file ?? ''), String(bytes));
+    let limit = bytes;
+    await eventually(`a memory limit of ${bytes} bytes`, 10, async () => {
+      await writeFile(join(folder, file ?? ''), String(limit)).finally(() => (limit += 4096));
+      return true;
+    });
   }
 
   /** Makes an empty file in an emptyDir of a pod, as something in the pod would. */
