@@ -69,9 +69,12 @@ export async function measureInstall(one: Case, given: Install): Promise<Install
   return { transfer: proven - began, recorded, whole: ended - up, peak };
 }
 
-/** The next measurement is not to share the node with the end of this one; the pod that is compared with stays. */
+/**
+ * The next measurement is not to share the node with the end of this one; the pod that is compared with stays. By the log a sidecar
+ * makes its three passes also when nobody wants them any more: five minutes for 256 MiB.
+ */
 async function runsAreGone({ api, namespace }: Case): Promise<void> {
-  await eventually('the pods of the runs are gone', 120, async () => {
+  await eventually('the pods of the runs are gone', 420, async () => {
     const names = (await api.pods(namespace)).map(({ metadata }) => metadata?.name ?? '');
     return !names.some((name) => name.startsWith('cnab-'));
   });
