@@ -11,6 +11,7 @@ import { INVOCATION_CONTAINER, OUTPUTS_CONTAINER } from './names.js';
 import { outputsReason } from './outputs-reason.js';
 import { isFinished, isRunning, isTerminating, sidecarStatus } from './pod-status.js';
 import { holds } from './progress.js';
+import type { JobReference } from './resources.js';
 import type { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
 import { deletePod } from './stop.js';
@@ -31,6 +32,7 @@ const MARGIN_MS = 30_000;
 
 export interface CollectOptions {
   readonly api: KubernetesApi;
+  readonly job: JobReference;
   readonly view: RunView;
   readonly streams: RunStreams;
   readonly assembler: Assembler;
@@ -65,18 +67,16 @@ class Collection {
   #rescued = false;
   #outputsAt: number | undefined;
   #lastReadingAt: number | undefined;
-  #received = 0;
-  #receivedAt: number;
   readonly #reading: FruitlessReading;
 
   constructor(options: CollectOptions) {
     this.#options = options;
-    this.#began = this.#receivedAt = options.api.clock.now();
+    this.#began = options.api.clock.now();
     this.#reading = new FruitlessReading(this.#began);
   }
 
   async run(): Promise<Collected> {
-    const { api, view, streams, signal } = this.#options;
+    const { api, job, view, streams, signal } = this.#options;
     for (;;) {
       const next = await until(view, api.clock, signal, () => this.#next());
       switch (next) {
@@ -90,36 +90,25 @@ class Collection {
           break;
         default:
           await streams.stop();
-          // Who leaves or stops may be killed a moment later, and the reason is known then.
-          if (next !== undefined && !this.#options.assembler.complete) await this.#lookAtJob();
+          // Whether somebody else has settled the run, which no watch tells. Who leaves or stops may be killed a moment later,
+          // and the reason is known then.
+          if (next !== undefined && !this.#options.assembler.complete) await lookAtJob(api, job, view);
           return this.#collected(next === undefined);
       }
     }
   }
 
-  /** Whether somebody else has settled the run: told by no watch of ours. */
-  async #lookAtJob(): Promise<void> {
-    const { api, view } = this.#options;
-    const { namespace, ownerReferences = [] } = view.pod?.metadata ?? {};
-    const name = ownerReferences.find(({ kind }) => kind === 'Job')?.name;
-    if (namespace !== undefined && name !== undefined) await lookAtJob(api, { namespace, name }, view);
-  }
-
   #next(): 'rescue' | 'read-once-more' | 'done' | undefined {
     const { api, view, streams, assembler } = this.#options;
     const now = api.clock.now();
-    if (assembler.receivedBytes !== this.#received) {
-      this.#received = assembler.receivedBytes;
-      this.#receivedAt = now;
-    }
-    this.#reading.look(now, streams.heardAt, this.#received);
+    this.#reading.look(now, streams.heardAt, assembler.receivedBytes);
     if (this.#outputsOver()) {
       this.#outputsAt ??= now;
       const silent = streams.log.isTaking ? 0 : now - Math.max(this.#outputsAt, streams.log.takenAt);
       return logDone(streams, view) || silent >= LOG_TAIL_MS ? 'done' : undefined;
     }
     if (!this.#rescued && !assembler.mainEnded && this.#isUnsignalled(now)) return 'rescue';
-    const due = Math.max(this.#options.heldUntil, this.#receivedAt) + MARGIN_MS;
+    const due = Math.max(this.#options.heldUntil, this.#reading.newAt) + MARGIN_MS;
     if (!this.#sidecarRuns() && this.#reading.isOver) return 'done';
     if (now < due) return undefined;
     if (this.#lastReadingAt === undefined) return 'read-once-more';

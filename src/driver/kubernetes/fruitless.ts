@@ -9,25 +9,31 @@ const OUTAGE_MS = 20_000;
  */
 export class FruitlessReading {
   #received = 0;
-  /** When something new came last, or the connection came back. */
-  #since: number;
+  #newAt: number;
+  #backAt = 0;
   #heardAt = 0;
 
   constructor(now: number) {
-    this.#since = now;
+    this.#newAt = now;
+  }
+
+  /** When something new came last; at first, when it was begun. */
+  get newAt(): number {
+    return this.#newAt;
   }
 
   /** `heardAt`: when the log last said anything. `received`: bytes of outputs that are on disk. */
   look(now: number, heardAt: number, received: number): void {
     // Who was cut off has read nothing meanwhile: the time begins anew.
     const isBack = this.#heardAt > 0 && heardAt - this.#heardAt >= OUTAGE_MS;
-    if (received !== this.#received || isBack) this.#since = now;
+    if (isBack) this.#backAt = now;
+    if (received !== this.#received) this.#newAt = now;
     this.#received = received;
     this.#heardAt = heardAt;
   }
 
   /** Nothing new will come. */
   get isOver(): boolean {
-    return this.#heardAt - this.#since >= FRUITLESS_MS;
+    return this.#heardAt - Math.max(this.#newAt, this.#backAt) >= FRUITLESS_MS;
   }
 }

@@ -111,7 +111,7 @@ export class JobRun {
     outcome: PodOutcome,
     stopped: EndReason | undefined,
   ): Promise<Collected> {
-    const { api, view, facts, io, assembler } = this.#options;
+    const { api, job, view, facts, io, assembler } = this.#options;
     if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, warnings: [] };
     const now = api.clock.now();
     // Of a pod that is lost little is to be expected.
@@ -119,6 +119,7 @@ export class JobRun {
     this.#tell();
     return collect({
       api,
+      job,
       view,
       streams,
       assembler,
