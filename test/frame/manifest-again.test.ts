@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Assembler } from '../../src/frame/assemble.js';
-import { RUN, until } from '../helpers/run-sidecar.js';
+import { RUN } from '../helpers/run-sidecar.js';
 import { EXEC, LIMITS, LOG, blocks, isNowhereIn, underEveryShell } from '../helpers/sidecar-trial.js';
 import { withFolder } from '../helpers/staging.js';
+import { until } from '../helpers/until.js';
 
 /** What a process sees that comes when the log was rotated: the log after each of its manifests. */
 function rotatedAfterManifests(log: Buffer): Buffer[] {
@@ -57,7 +58,7 @@ describe('The manifest, in a log that is rotated', function () {
       { a: 'public', secret },
       async ({ sidecar, assembler, end }) => {
         await end();
-        await until(() => rotatedAfterManifests(sidecar.log()).length === 3);
+        await until('three manifests', () => rotatedAfterManifests(sidecar.log()).length === 3, 10);
         const [, rest = assert.fail()] = rotatedAfterManifests(sidecar.log());
         assert.match(rest.toString('latin1'), /^(?:[^\n]* beat \.\n){3,5}[^\n]* entry 0 /);
         await assembler.accept(sidecar.log());

@@ -5,8 +5,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { appletFolder, makeFolders, SHELLS, startSidecar, until, type SidecarOptions } from '../helpers/run-sidecar.js';
+import { appletFolder, makeFolders, SHELLS, startSidecar, type SidecarOptions } from '../helpers/run-sidecar.js';
 import { withFolder } from '../helpers/staging.js';
+import { until } from '../helpers/until.js';
 
 /** The words after the run id of each line, without the data. */
 function told(log: Buffer): string[] {
@@ -33,7 +34,7 @@ for (const shell of SHELLS) {
         await sidecar.ready();
         assert.deepEqual(words(sidecar.log()), ['1 hello']);
         for (let n = 0; n < 5; n += 1) sidecar.child.kill('SIGTERM');
-        await until(() => sidecar.log().includes(' ended '));
+        await until('the end', () => sidecar.log().includes(' ended '), 10);
         sidecar.child.kill('SIGTERM');
         const log = await sidecar.stop();
         assert.deepEqual(words(log), ['1 hello', '1 ended', '1 end']);
@@ -90,7 +91,7 @@ for (const shell of SHELLS) {
         await writeFile(join(root, 'cnab-files/f0'), 'written by the invocation');
         const second = await startSidecar(options);
         await second.ready();
-        await until(() => second.log().includes('hello'));
+        await until('the second hello', () => second.log().includes('hello'), 10);
         assert.deepEqual(words(await second.stop()), ['2 hello', '2 ended', '2 end']);
         assert.equal(await readFile(join(root, 'cnab-files/f0'), 'utf8'), 'written by the invocation');
       }));
@@ -155,7 +156,7 @@ describe('The sidecar', () => {
         withFolder(async (root) => {
           await makeFolders(root);
           const sidecar = await startSidecar({ root, shell, wanted: [], environment: { CNAB_BEAT: '1' } });
-          await until(() => words(sidecar.log()).includes('1 beat'));
+          await until('a beat', () => words(sidecar.log()).includes('1 beat'), 10);
           await sidecar.stop();
         }),
       ),

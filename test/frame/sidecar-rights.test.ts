@@ -3,8 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Assembler, type Assembly } from '../../src/frame/assemble.js';
-import { RUN, SHELLS, makeFolders, startSidecar, until, type SidecarOptions } from '../helpers/run-sidecar.js';
+import { RUN, SHELLS, makeFolders, startSidecar, type SidecarOptions } from '../helpers/run-sidecar.js';
 import { withFolder } from '../helpers/staging.js';
+import { until } from '../helpers/until.js';
 
 const LIMITS = { maxOutputBytes: 2 ** 30, maxTotalBytes: 2 ** 30 };
 const isRoot = process.getuid?.() === 0;
@@ -108,7 +109,7 @@ for (const shell of SHELLS) {
         try {
           const before = sidecar.log().length;
           sidecar.child.kill('SIGTERM');
-          await until(() => sidecar.log().length > before);
+          await until('more of the log', () => sidecar.log().length > before, 10);
           log = await sidecar.stop();
         } finally {
           writer.kill('SIGKILL');

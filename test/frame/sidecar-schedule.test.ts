@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deliveryOf } from '../../src/frame/delivery.js';
 import { sha256 } from '../helpers/encode-frames.js';
-import { until } from '../helpers/run-sidecar.js';
 import { EXEC, LOG, blocks, isNowhereIn, passes, underEveryShell } from '../helpers/sidecar-trial.js';
+import { until } from '../helpers/until.js';
 
 const MIB = 1_048_576;
 
@@ -21,7 +21,7 @@ describe('The sidecar after its manifest', function () {
       { a: 'public', secret, empty: '' },
       async ({ sidecar, assembler, told, end }) => {
         await end();
-        await until(() => passes(told()) === 1);
+        await until('a pass', () => passes(told()) === 1, 10);
         await assembler.accept(sidecar.log());
         assert.deepEqual(deliveryOf(assembler.manifest ?? assert.fail(), EXEC), { byLog: [0], byExec: [1], passes: 1 });
         assert.deepEqual([assembler.whole([0, 2, 3]), assembler.whole([1]), assembler.needsSalt], [true, false, true]);
@@ -77,7 +77,7 @@ describe('The sidecar after its manifest', function () {
       { big, secret, a: 'public' },
       async ({ sidecar, assembler, told, end }) => {
         await end();
-        await until(() => passes(told()) === 3);
+        await until('three passes', () => passes(told()) === 3, 10);
         await delay(1500);
         assert.equal(sidecar.child.exitCode, null);
         await assembler.accept(sidecar.log());
@@ -98,7 +98,7 @@ describe('The sidecar after its manifest', function () {
       { big, a: 'little' },
       async ({ sidecar, told, end }) => {
         await end();
-        await until(() => passes(told()) === 1);
+        await until('a pass', () => passes(told()) === 1, 10);
         assert.deepEqual(blocks(told()), ['1 0']);
         await sidecar.send({ verb: 'done' });
         assert.equal(await sidecar.ended(), 0);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ContractJob, until, type ContractCluster } from './api-server-contract.js';
+import { ContractJob, type ContractCluster } from './api-server-contract.js';
+import { until } from './until.js';
 
 const TRAP = `trap 'T=1' TERM; while [ -z "$T" ]; do sleep 0.05 & wait $!; done`;
 

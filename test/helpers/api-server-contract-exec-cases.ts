@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { ContractJob, until, type ContractCluster } from './api-server-contract.js';
+import { ContractJob, type ContractCluster } from './api-server-contract.js';
 import type { ExecAnswer, ExecClientOptions, ExecEnd } from './exec-client.js';
+import { until } from './until.js';
 
 const RUNS = 'MODIFIED Running, outputs running, invocation running';
 /** Until it is told to end by a file, whatever signals come. */

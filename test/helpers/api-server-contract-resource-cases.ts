@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ContractJob, until, type ContractCluster, type RawAnswer } from './api-server-contract.js';
+import { ContractJob, type ContractCluster, type RawAnswer } from './api-server-contract.js';
+import { until } from './until.js';
 
 const REVIEWS = '/apis/authorization.k8s.io/v1';
 

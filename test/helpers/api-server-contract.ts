@@ -1,9 +1,9 @@
-import assert from 'node:assert/strict';
 import type { ContainerStatus, Pod } from '../../src/driver/sandbox/api-server/pod-objects.js';
 import type { ClusterEvent, Job } from '../../src/driver/sandbox/api-server/objects.js';
 import type { IncomingMessage } from 'node:http';
 import { sampleJob, type JobParts } from './api-server-jobs.js';
 import { execPath, type ExecAnswer, type ExecClientOptions } from './exec-client.js';
+import { until } from './until.js';
 
 export interface RawAnswer {
   readonly status: number;
@@ -103,14 +103,6 @@ export class ContractJob {
   async remove(): Promise<void> {
     this.#close();
     await this.cluster.request('DELETE', `${this.path}?propagationPolicy=Background`);
-  }
-}
-
-export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < end, `not within a minute: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
 

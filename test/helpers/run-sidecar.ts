@@ -2,7 +2,6 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Way } from '../../src/frame/delivery.js';
 import {
   FILES_MOUNT,
@@ -164,12 +163,4 @@ function answerOf(child: ChildProcess): Promise<{ code: number | null; bytes: Bu
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, bytes: Buffer.concat(chunks) }));
   });
-}
-
-/** Polls until `condition` holds, for at most 10 s; for what a child process does in its own time. */
-export async function until(condition: () => boolean): Promise<void> {
-  for (let waited = 0; !condition(); waited += 10) {
-    if (waited > 10_000) throw new Error('waited 10 s in vain');
-    await delay(10);
-  }
 }

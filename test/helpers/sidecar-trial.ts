@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { Assembler } from '../../src/frame/assemble.js';
 import type { Way } from '../../src/frame/delivery.js';
 import { sha256 } from './encode-frames.js';
-import { RUN, SHELLS, makeFolders, startSidecar, until, type Sidecar, type SidecarOptions } from './run-sidecar.js';
+import { RUN, SHELLS, makeFolders, startSidecar, type Sidecar, type SidecarOptions } from './run-sidecar.js';
 import { withFolder } from './staging.js';
+import { until } from './until.js';
 
 const MIB = 1_048_576;
 export const LIMITS = { maxOutputBytes: 64 * MIB, maxTotalBytes: 64 * MIB };
@@ -41,7 +42,7 @@ export async function underEveryShell(
         const end = async (): Promise<void> => {
           await sidecar.ready();
           sidecar.child.kill('SIGTERM');
-          await until(() => told().includes(' manifest '));
+          await until('the manifest', () => told().includes(' manifest '), 10);
         };
         await check({ sidecar, assembler, outputs, told, end });
       } catch (error) {

@@ -6,13 +6,10 @@ import type { TestApiServer } from '../../helpers/api-server.js';
 import { rotateLog } from '../../helpers/api-server-jobs.js';
 import { fastClock } from '../../helpers/fast-clock.js';
 import { runOnApiServer } from '../../helpers/kubernetes-run.js';
+import { until } from '../../helpers/until.js';
 
 /** Bytes of the answer that hold the first line, `one`, with its timestamp. */
 const FIRST_LINE = '2026-01-01T00:00:00.000000000Z one\n'.length;
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 describe("the bundle's log", () => {
   it('is whole although whoever takes it pauses for longer than a silent cluster would be waited for', async () => {
@@ -45,7 +42,7 @@ describe("the bundle's log", () => {
         ),
       invocation: async ({ log }) => {
         await log('one');
-        await until(() => server?.faults.sent.includes(' one\n') === true);
+        await until('the first line', () => server?.faults.sent.includes(' one\n') === true);
         await log('lost');
         rotate();
         await log('three');
@@ -71,7 +68,7 @@ describe("the bundle's log", () => {
       invocation: async ({ log: print }) => {
         await print('one');
         await print('two');
-        await until(() => log.includes('two\n'));
+        await until('the second line', () => log.includes('two\n'));
         return 0;
       },
     });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
 import { plainConnection } from '../../../src/driver/kubernetes/connection.js';
 import { fetchByExec, type TransferEnd } from '../../../src/driver/kubernetes/exec-transfer.js';
@@ -20,6 +19,7 @@ import {
 import { ManualClock } from '../../helpers/manual-clock.js';
 import { RUN_ID } from '../../helpers/operation.js';
 import { withFolder } from '../../helpers/staging.js';
+import { until } from '../../helpers/until.js';
 
 const MIB = 1024 ** 2;
 const SOURCE = { namespace: 'apps', pod: 'p', container: 'outputs' };
@@ -152,9 +152,7 @@ describe('the fetch of outputs by exec', () => {
   for (const [title, fault] of cuts) {
     it(`scenario 25: ${title}: only what is missing is asked for again`, async () => {
       let assembler: Assembler | undefined;
-      const stored = async (bytes: number): Promise<void> => {
-        while ((assembler?.receivedBytes ?? 0) < bytes) await delay(10);
-      };
+      const stored: Stored = (bytes) => until('the bytes are stored', () => (assembler?.receivedBytes ?? 0) >= bytes);
       const { end, asked, equal } = await fetchFrom([file(3 * MIB)], {
         answers: (pod) => (pod.faults.set(0, (peer, bytes) => fault(peer, bytes, stored)), pod.answer),
         before: (given) => Promise.resolve(void (assembler = given)),

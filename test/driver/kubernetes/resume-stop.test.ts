@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { RunState } from '../../../src/driver/driver.js';
 import type { ContainerScript } from '../../helpers/api-server.js';
 import { leaveOnLog, withProcesses, type Processes } from '../../helpers/begun-run.js';
+import { until } from '../../helpers/until.js';
 
 const sigint = { kind: 'signal', signal: 'SIGINT' } as const;
 
@@ -25,10 +26,6 @@ async function deleteJob({ server, state }: Processes): Promise<void> {
   const path = `/apis/batch/v1/namespaces/default/jobs/${state().job}`;
   const answer = await server.request('DELETE', path, { propagationPolicy: 'Background' });
   assert.equal(answer.status, 200);
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((go) => setTimeout(go, 20));
 }
 
 describe('a stop', () => {
@@ -99,7 +96,7 @@ describe('a stop', () => {
   it('that was saved too late changes nothing of a run that had ended by itself', () =>
     withProcesses({ invocation: async ({ log }) => (await log('up'), 0) }, async ({ run, resume, state, server }) => {
       await run(leaveOnLog());
-      await until(() => server.cluster.store.list('pods')[0]?.status.phase === 'Succeeded');
+      await until('the end of the pod', () => server.cluster.store.list('pods')[0]?.status.phase === 'Succeeded');
       const { result } = await resume({ state: { ...state(), stop: sigint } });
       assert.deepEqual([result.status, result.exitCode], ['succeeded', 0]);
     }));
@@ -109,7 +106,7 @@ describe('a stop', () => {
       const { run, resume, state, server } = processes;
       await run(leaveOnLog());
       await deleteJob(processes);
-      await until(() => server.cluster.store.list('pods').length === 0);
+      await until('the pod is gone', () => server.cluster.store.list('pods').length === 0);
       const { result } = await resume({ state: { ...state(), stop: sigint } });
       assert.deepEqual([result.status, result.ran, result.exitCode], ['canceled', 'unknown', undefined]);
       assert.equal(result.logComplete, false);
@@ -136,7 +133,7 @@ describe('a run whose pod is gone', () => {
       const { run, resume, server } = processes;
       await run(leaveOnLog());
       await deleteJob(processes);
-      await until(() => server.cluster.store.list('pods').length === 0);
+      await until('the pod is gone', () => server.cluster.store.list('pods').length === 0);
       const { result } = await resume();
       assert.deepEqual([result.status, result.ran, result.error?.code], ['unknown', 'unknown', 'contact-lost']);
     }));
@@ -153,7 +150,7 @@ describe('a run whose pod is gone', () => {
     withProcesses({ invocation: untilStopped }, async ({ run, resume, state, server }) => {
       await run(leaveOnLog());
       await server.request('DELETE', `/api/v1/namespaces/default/pods/${state().pod}`, { gracePeriodSeconds: 1 });
-      await until(() => server.cluster.store.list('pods').length === 0);
+      await until('the pod is gone', () => server.cluster.store.list('pods').length === 0);
       const { namespace = '', job = '' } = state();
       // As a process knows it that was killed before it saw the pod.
       const { result } = await resume({ state: { namespace, job } });

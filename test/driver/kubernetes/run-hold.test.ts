@@ -4,6 +4,7 @@ import { RunHeld, type Progress, type RunState } from '../../../src/driver/drive
 import type { ContainerScript } from '../../helpers/api-server.js';
 import { leaveOnLog, postByHand, withProcesses, type Processes } from '../../helpers/begun-run.js';
 import { RUN_ID } from '../../helpers/operation.js';
+import { until } from '../../helpers/until.js';
 
 const runId = RUN_ID;
 const PATCH = { verb: 'patch', resource: 'jobs' } as const;
@@ -38,13 +39,6 @@ function found({ server }: Processes): RunState {
   const [job] = server.cluster.store.list('jobs');
   assert.ok(job);
   return { namespace: 'default', job: job.metadata.name, jobUid: job.metadata.uid };
-}
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let times = 0; !holds(); times += 1) {
-    assert.ok(times < 1000, `never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** Takes hold of the run by a driver of its own, as the process of another machine. */
@@ -83,7 +77,7 @@ describe('who is on a run', () => {
         return object;
       };
       const running = processes.run();
-      await until('a beat', () => (holderOn(processes)?.beat ?? 0) >= 1);
+      await until('a beat', () => (holderOn(processes)?.beat ?? 0) >= 1, 20);
       assert.match(
         created?.metadata?.annotations?.['cnab.io/holder'] ?? '',
         /"host":"machine-1","pid":1,.*"beats":true,"beat":0/,
@@ -144,7 +138,7 @@ describe('who is on a run', () => {
     const { script, finish } = bundle();
     await withProcesses({ named: true, invocation: script }, async (processes) => {
       const running = processes.run();
-      await until('a beat', () => (holderOn(processes)?.beat ?? 0) >= 1);
+      await until('a beat', () => (holderOn(processes)?.beat ?? 0) >= 1, 20);
       await take(processes, true);
       const { result } = await running;
       assert.deepEqual([result.status, result.keep, result.error?.code], ['running', true, 'contact-lost']);
@@ -183,7 +177,7 @@ describe('who is on a run', () => {
     await withProcesses({ named: true, invocation: script }, async (processes) => {
       processes.server.faults.forbid(PATCH);
       const running = processes.run();
-      await until('its Job', () => holderOn(processes) !== undefined);
+      await until('its Job', () => holderOn(processes) !== undefined, 20);
       await assert.rejects(take(processes), heldBy(/it may not patch jobs, by which it would say so/));
       finish();
       const { result } = await running;

@@ -4,6 +4,7 @@ import { Holds } from '../../../src/driver/kubernetes/holds.js';
 import type { ApiServerFaults } from '../../helpers/api-server.js';
 import { withProcesses, type Processes } from '../../helpers/begun-run.js';
 import { ManualClock } from '../../helpers/manual-clock.js';
+import { until } from '../../helpers/until.js';
 
 const ONCE = { verb: 'patch', resource: 'jobs', times: 1 } as const;
 
@@ -25,7 +26,7 @@ describe('the sign of life of a process that is on a run', () => {
       const invocation = async (): Promise<number> => (await told, 0);
       await withProcesses({ named: true, faster: 30, invocation, faults: refuse }, async (processes) => {
         const running = processes.run();
-        while (beatOn(processes) === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+        await until('a beat', () => beatOn(processes) > 0);
         finish();
         const { result } = await running;
         const patches = processes.server.faults.requests.filter(({ verb }) => verb === 'patch').length;
