@@ -1,38 +1,29 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { appendFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BaseCommand } from '../../src/cli/base-command.js';
-import Install from '../../src/commands/install.js';
 import Logs from '../../src/commands/logs.js';
 import Resume from '../../src/commands/resume.js';
 import type { CnabError } from '../../src/errors.js';
-import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
-import { RECORDED_BUNDLE, storeAt } from '../helpers/recorded-installation.js';
-import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
-import { runInProcess, type InProcess } from '../helpers/run-command.js';
+import type { FakeDriver } from '../helpers/fake-driver.js';
+import { FAKE_TARGET } from '../helpers/fake-driver.js';
+import { storeAt } from '../helpers/recorded-installation.js';
+import { type InProcess } from '../helpers/run-command.js';
+import { LeftRun, type AnyCommand } from './left-run.js';
 
 describe('cnab logs -f shows a run that goes on', () => {
+  let stage: LeftRun;
   let home: string;
   let driver: FakeDriver;
   beforeEach(() => {
-    home = temporaryHome();
-    writeFileSync(join(home, 'bundle.json'), JSON.stringify(RECORDED_BUNDLE));
-    driver = new FakeDriver(async (life) => {
-      await life.posted();
-      await life.log('one\n');
-      return { status: 'running', ran: 'unknown', keep: true };
-    });
+    stage = new LeftRun();
+    ({ home, driver } = stage);
     driver.resumes = (life) => life.log('one\ntwo\n');
   });
-  afterEach(() => removeHome(home));
+  afterEach(() => stage.remove());
 
-  const run = (
-    command: new (...of: ConstructorParameters<typeof Install>) => BaseCommand,
-    argv: string[],
-    given: Partial<InProcess> = {},
-  ) => runInProcess(command, command.name.toLowerCase(), argv, { home, driver, ...given });
-  const detach = () => run(Install, ['app', 'bundle.json', '-p', 'greeting=hi', '-p', 'token=secret', '--detach']);
+  const run = (command: AnyCommand, argv: string[], given?: Partial<InProcess>) => stage.run(command, argv, given);
+  const detach = () => stage.detach();
   const follow = (given: Partial<InProcess> = {}) => run(Logs, ['-f', 'app'], given);
   const logFile = (): string => join(home, 'cnab/runs', readdirSync(join(home, 'cnab/runs'))[0] ?? '', 'log');
 

@@ -1,33 +1,25 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { unfinishedDocument } from '../../src/cli/views/action.js';
 import Install from '../../src/commands/install.js';
 import Uninstall from '../../src/commands/uninstall.js';
 import Upgrade from '../../src/commands/upgrade.js';
 import { CnabError } from '../../src/errors.js';
 import { elsewhere } from '../action/stage.js';
-import { FakeDriver } from '../helpers/fake-driver.js';
-import { RECORDED_BUNDLE } from '../helpers/recorded-installation.js';
-import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
+import type { FakeDriver } from '../helpers/fake-driver.js';
 import { runInProcess } from '../helpers/run-command.js';
+import { INSTALL, LeftRun } from './left-run.js';
 
 type Document = Readonly<Record<string, unknown>>;
 
 describe('the document of a command that an earlier run is in the way of', () => {
+  let stage: LeftRun;
   let home: string;
   let driver: FakeDriver;
   beforeEach(() => {
-    home = temporaryHome();
-    writeFileSync(join(home, 'bundle.json'), JSON.stringify(RECORDED_BUNDLE));
-    driver = new FakeDriver(async (run) => {
-      await run.posted();
-      return { status: 'running', ran: 'unknown', keep: true };
-    });
+    stage = new LeftRun();
+    ({ home, driver } = stage);
   });
-  afterEach(() => removeHome(home));
-
-  const install = ['app', 'bundle.json', '-p', 'greeting=hi', '-p', 'token=secret'];
+  afterEach(() => stage.remove());
 
   async function told(
     command: typeof Install | typeof Uninstall | typeof Upgrade,
@@ -46,17 +38,17 @@ describe('the document of a command that an earlier run is in the way of', () =>
   const refused = ['app', undefined, 'failed', 'no', 'contact-lost', 8];
 
   it('says that it did not run, where it is one of this machine', async () => {
-    assert.equal((await runInProcess(Install, 'install', [...install, '--detach'], { home, driver })).exitCode, 0);
+    assert.equal((await stage.detach()).exitCode, 0);
     assert.deepEqual(await told(Uninstall, ['app']), refused);
     assert.deepEqual(await told(Upgrade, ['app']), refused);
-    assert.deepEqual(await told(Install, install), refused);
+    assert.deepEqual(await told(Install, INSTALL), refused);
   });
 
   it('says that it did not run, where it is one of another machine', async () => {
     await elsewhere(driver);
     assert.deepEqual(await told(Uninstall, ['app']), refused);
     assert.deepEqual(await told(Upgrade, ['app']), refused);
-    assert.deepEqual(await told(Install, install), refused);
+    assert.deepEqual(await told(Install, INSTALL), refused);
   });
 
   it('leaves it open only where the contact was lost to a run of its own', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BaseCommand } from '../../src/cli/base-command.js';
 import Forget from '../../src/commands/forget.js';
 import History from '../../src/commands/history.js';
 import Install from '../../src/commands/install.js';
@@ -15,9 +14,10 @@ import Uninstall from '../../src/commands/uninstall.js';
 import Wait from '../../src/commands/wait.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
-import { RECORDED_BUNDLE, recordRun, storeAt } from '../helpers/recorded-installation.js';
+import { recordRun, storeAt } from '../helpers/recorded-installation.js';
 import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
 import { runInProcess, type InProcess } from '../helpers/run-command.js';
+import { LeftRun, type AnyCommand } from './left-run.js';
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -31,27 +31,18 @@ async function everything(run: FakeLife): Promise<void> {
 }
 
 describe('a run that goes on without its command', () => {
+  let stage: LeftRun;
   let home: string;
   let driver: FakeDriver;
   beforeEach(() => {
-    home = temporaryHome();
-    writeFileSync(join(home, 'bundle.json'), JSON.stringify(RECORDED_BUNDLE));
-    driver = new FakeDriver(async (run) => {
-      await run.posted();
-      await run.log('one\n');
-      return { status: 'running', ran: 'unknown', keep: true };
-    });
+    stage = new LeftRun();
+    ({ home, driver } = stage);
     driver.resumes = everything;
   });
-  afterEach(() => removeHome(home));
+  afterEach(() => stage.remove());
 
-  const run = (
-    command: new (...of: ConstructorParameters<typeof Install>) => BaseCommand,
-    argv: string[],
-    given: Partial<InProcess> = {},
-  ) => runInProcess(command, command.name.toLowerCase(), argv, { home, driver, ...given });
-  const detach = (...argv: string[]) =>
-    run(Install, ['app', 'bundle.json', '-p', 'greeting=hi', '-p', 'token=secret', '--detach', ...argv]);
+  const run = (command: AnyCommand, argv: string[], given?: Partial<InProcess>) => stage.run(command, argv, given);
+  const detach = (...argv: string[]) => stage.detach(...argv);
 
   it('is left by --detach: exit 0, one document with status running, and what to type next', async () => {
     const { exitCode, stdout, stderr } = await detach('--json');
@@ -191,7 +182,7 @@ describe('a run that goes on without its command', () => {
 
   it('has outputs that can still be fetched: that is told, and keeps nothing from running', async () => {
     const until = Date.parse('2030-01-01T12:00:00Z');
-    driver = new FakeDriver(async (life) => {
+    driver = stage.driver = new FakeDriver(async (life) => {
       await life.posted();
       await life.output('url', 'u');
       return { outstanding: { until }, keep: true, problems: [{ name: 'blob', kind: 'lost', reason: 'has not come' }] };

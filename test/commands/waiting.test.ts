@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BaseCommand } from '../../src/cli/base-command.js';
-import Install from '../../src/commands/install.js';
 import Logs from '../../src/commands/logs.js';
 import Resume from '../../src/commands/resume.js';
 import Wait from '../../src/commands/wait.js';
 import { RunHeld, type FoundRun } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
-import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
+import type { FakeDriver } from '../helpers/fake-driver.js';
+import { FAKE_TARGET } from '../helpers/fake-driver.js';
 import { ManualClock } from '../helpers/manual-clock.js';
-import { RECORDED_BUNDLE, storeAt } from '../helpers/recorded-installation.js';
-import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
+import { storeAt } from '../helpers/recorded-installation.js';
 import { runInProcess } from '../helpers/run-command.js';
+import { LeftRun, type AnyCommand } from './left-run.js';
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -28,26 +27,20 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 describe('a run that another process may be on', () => {
+  let stage: LeftRun;
   let home: string;
   let driver: FakeDriver;
   beforeEach(() => {
-    home = temporaryHome();
-    writeFileSync(join(home, 'bundle.json'), JSON.stringify(RECORDED_BUNDLE));
-    driver = new FakeDriver(async (run) => {
-      await run.posted();
-      await run.log('one\n');
-      return { status: 'running', ran: 'unknown', keep: true };
-    });
+    stage = new LeftRun();
+    ({ home, driver } = stage);
   });
   afterEach(() => {
     assert.deepEqual(driver.released, []);
-    removeHome(home);
+    stage.remove();
   });
 
-  const run = (command: new (...of: ConstructorParameters<typeof Install>) => BaseCommand, ...argv: string[]) =>
-    runInProcess(command, command.name.toLowerCase(), argv, { home, driver });
-  const detach = () =>
-    run(Install, 'app', 'bundle.json', '-p', 'greeting=hi', '-p', 'token=secret', '--detach', '--quiet');
+  const run = (command: AnyCommand, ...argv: string[]) => stage.run(command, argv);
+  const detach = () => stage.detach('--quiet');
   const json = (text: string): Document => JSON.parse(text) as Document;
 
   it('of another machine gives its exit code to wait, and nothing is recorded of it', async () => {
