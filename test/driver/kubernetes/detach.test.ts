@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '../../../src/driver/sandbox/api-server/api-error.js';
 import type { ApiServerFaults, ContainerScript } from '../../helpers/api-server.js';
-import { leaveOnLog, withProcesses } from '../../helpers/begun-run.js';
+import { leaveOnLog, withProcesses, type ProcessParts } from '../../helpers/begun-run.js';
 import { mustNotRun } from '../../helpers/kubernetes-run.js';
 
 /** As a cluster whose admission is not told by the namespace's label. */
@@ -18,6 +18,17 @@ const greets: ContainerScript = async ({ log, write }) => {
   await log('hello');
   write('/cnab/app/outputs/greeting', 'hi');
   return 0;
+};
+
+/** A run whose output stops coming when its first block is there. */
+const STALLED: ProcessParts = {
+  operation: { outputs: [{ name: 'large', path: '/cnab/app/outputs/large', sensitive: false }] },
+  invocation: ({ write }) => {
+    write('/cnab/app/outputs/large', Buffer.alloc(3 * 1024 ** 2, 7));
+    return 0;
+  },
+  faults: (faults) =>
+    faults.body({ resource: 'pods/log', container: 'outputs', times: 1 }, { afterBytes: 1_900_000, then: 'stall' }),
 };
 
 describe('a run that is detached from', () => {
@@ -93,32 +104,36 @@ describe('a run that is left', () => {
     }));
 
   it('while outputs come keeps what has come, and they do not travel again', () =>
-    withProcesses(
-      {
-        operation: { outputs: [{ name: 'large', path: '/cnab/app/outputs/large', sensitive: false }] },
-        invocation: ({ write }) => {
-          write('/cnab/app/outputs/large', Buffer.alloc(3 * 1024 ** 2, 7));
-          return 0;
+    withProcesses(STALLED, async ({ run, resume }) => {
+      const leave = new AbortController();
+      const left = await run({
+        signal: leave.signal,
+        onProgress: ({ receivedBytes = 0 }) => void (receivedBytes > 0 && leave.abort({ kind: 'leave' })),
+      });
+      assert.deepEqual([left.result.status, left.result.keep], ['running', true]);
+      const end = await resume();
+      assert.equal(end.outputs['large'], '\x07'.repeat(3 * 1024 ** 2));
+      const [first] = end.progress.filter(({ phase }) => phase === 'collecting');
+      assert.equal(first?.receivedBytes, 1024 ** 2, 'the first block is there from the beginning');
+    }));
+
+  it('while outputs come asks for nothing more, because a server that is silent may not answer before the process is killed', async () => {
+    const leave = new AbortController();
+    const asked: string[] = [];
+    await withProcesses(STALLED, async ({ run, server }) => {
+      const { result } = await run({
+        signal: leave.signal,
+        onProgress: ({ receivedBytes = 0 }) => {
+          if (receivedBytes === 0 || leave.signal.aborted) return;
+          server.faults.hold({ verb: 'get', resource: 'jobs' });
+          asked.push(...server.faults.requests.map(({ verb, resource }) => `${verb} ${resource}`));
+          leave.abort({ kind: 'leave' });
         },
-        faults: (faults) =>
-          faults.body(
-            { resource: 'pods/log', container: 'outputs', times: 1 },
-            { afterBytes: 1_900_000, then: 'stall' },
-          ),
-      },
-      async ({ run, resume }) => {
-        const leave = new AbortController();
-        const left = await run({
-          signal: leave.signal,
-          onProgress: ({ receivedBytes = 0 }) => void (receivedBytes > 0 && leave.abort({ kind: 'leave' })),
-        });
-        assert.deepEqual([left.result.status, left.result.keep], ['running', true]);
-        const end = await resume();
-        assert.equal(end.outputs['large'], '\x07'.repeat(3 * 1024 ** 2));
-        const [first] = end.progress.filter(({ phase }) => phase === 'collecting');
-        assert.equal(first?.receivedBytes, 1024 ** 2, 'the first block is there from the beginning');
-      },
-    ));
+      });
+      const after = server.faults.requests.slice(asked.length).map(({ verb, resource }) => `${verb} ${resource}`);
+      assert.deepEqual([result.status, after.filter((request) => request === 'get jobs')], ['running', []]);
+    });
+  });
 
   it('by one who takes it up goes on, also before anything of it was found', () =>
     withProcesses(

@@ -44,37 +44,3 @@ describe('the sign of life of a process that is on a run', () => {
     });
   }
 });
-
-describe('who leaves a run whose outputs are being fetched', () => {
-  it('asks for nothing more, because a server that is silent may not answer before the process is killed', async () => {
-    const leave = new AbortController();
-    const asked: string[] = [];
-    await withProcesses(
-      {
-        operation: { outputs: [{ name: 'large', path: '/cnab/app/outputs/large', sensitive: false }] },
-        invocation: ({ write }) => {
-          write('/cnab/app/outputs/large', Buffer.alloc(3 * 1024 ** 2, 7));
-          return 0;
-        },
-        faults: (faults) =>
-          faults.body(
-            { resource: 'pods/log', container: 'outputs', times: 1 },
-            { afterBytes: 1_900_000, then: 'stall' },
-          ),
-      },
-      async ({ run, server }) => {
-        const { result } = await run({
-          signal: leave.signal,
-          onProgress: ({ receivedBytes = 0 }) => {
-            if (receivedBytes === 0 || leave.signal.aborted) return;
-            server.faults.hold({ verb: 'get', resource: 'jobs' });
-            asked.push(...server.faults.requests.map(({ verb, resource }) => `${verb} ${resource}`));
-            leave.abort({ kind: 'leave' });
-          },
-        });
-        const after = server.faults.requests.slice(asked.length).map(({ verb, resource }) => `${verb} ${resource}`);
-        assert.deepEqual([result.status, after.filter((request) => request === 'get jobs')], ['running', []]);
-      },
-    );
-  });
-});
