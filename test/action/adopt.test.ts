@@ -7,15 +7,10 @@ import type { Json } from '../../src/bundle/bundle.js';
 import { CUSTOM_KEY, type Claim } from '../../src/claim/claim.js';
 import { formatUlid } from '../../src/claim/ulid.js';
 import { CnabError } from '../../src/errors.js';
-import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
-import { APP, elsewhere, loaded, refuses, Stage } from './stage.js';
+import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
+import { APP, elsewhere, loaded, refuses, Stage, never, saying } from './stage.js';
 
-const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
-const whole = async (run: FakeLife): Promise<void> => {
-  await run.posted();
-  await run.log('one\n');
-  await run.output('url', 'http://x\n');
-};
+const whole = saying('one\n');
 const HOUR = 3_600_000;
 const nested = (levels: number): Json => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as Json;
 const ulidOf = (time: number): string => formatUlid(time, new Uint8Array(10).fill(9));

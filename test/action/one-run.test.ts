@@ -6,12 +6,10 @@ import { InUse } from '../../src/claim/in-use.js';
 import type { Claim } from '../../src/claim/claim.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
-import { APP, loaded, refuses, Stage } from './stage.js';
+import { APP, loaded, refuses, Stage, never } from './stage.js';
 
 /** The same namespace, by a user who may not read its UID. */
 const SAME = { ...FAKE_TARGET, id: 'kubernetes-ca-1', context: 'ci' };
-const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
-
 describe("one run is one process's at a time", () => {
   let stage: Stage;
   let other: FakeDriver;

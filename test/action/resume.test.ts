@@ -6,15 +6,10 @@ import type { ActionOutcome } from '../../src/action/request.js';
 import { resultExtras } from '../../src/action/kept.js';
 import { LOGS_OUTPUT } from '../../src/claim/claim.js';
 import { CnabError } from '../../src/errors.js';
-import { FAKE_TARGET, FakeDriver, type FakeLife, type FakeResume } from '../helpers/fake-driver.js';
-import { APP, loaded, refuses, Stage } from './stage.js';
+import { FAKE_TARGET, FakeDriver, type FakeResume } from '../helpers/fake-driver.js';
+import { APP, loaded, refuses, Stage, never, saying } from './stage.js';
 
-const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
-const whole = async (run: FakeLife): Promise<void> => {
-  await run.posted();
-  await run.log('one\ntwo tok-12345\nthree\n');
-  await run.output('url', 'http://x\n');
-};
+const whole = saying('one\ntwo tok-12345\nthree\n');
 
 describe('a run whose process was killed', () => {
   let stage: Stage;

@@ -12,7 +12,7 @@ import { systemClock } from '../../src/driver/clock.js';
 import type { Driver } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
 import { storeIn } from '../claim/samples.js';
-import { FAKE_TARGET, FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
+import { FAKE_TARGET, FakeDriver, type FakeLife, type FakeRun } from '../helpers/fake-driver.js';
 
 export const APP: Bundle = {
   schemaVersion: 'v1.2.0',
@@ -49,6 +49,18 @@ export function loaded(bundle: Bundle, changes: Partial<LoadedBundle> = {}): Loa
     origin: 'bundle.json',
     warnings: [],
     ...changes,
+  };
+}
+
+/** The life of a run that must not be run again. */
+export const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
+
+/** The life of a run that says this and leaves its `url`. */
+export function saying(log: string): (run: FakeLife) => Promise<void> {
+  return async (run) => {
+    await run.posted();
+    await run.log(log);
+    await run.output('url', 'http://x\n');
   };
 }
 

@@ -6,15 +6,10 @@ import type { ActionOutcome } from '../../src/action/request.js';
 import { resumeAction, type Resumed, type ResumeRequest } from '../../src/action/resume-action.js';
 import type { OperationResult } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
-import { FAKE_TARGET, FakeDriver, type FakeLife } from '../helpers/fake-driver.js';
-import { refuses, Stage } from './stage.js';
+import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
+import { refuses, Stage, never, saying } from './stage.js';
 
-const never = (): Promise<never> => Promise.reject(new Error('it was run again'));
-const whole = async (run: FakeLife): Promise<void> => {
-  await run.posted();
-  await run.log('one\n');
-  await run.output('url', 'http://x\n');
-};
+const whole = saying('one\n');
 
 describe('taking up', () => {
   let stage: Stage;

@@ -8,7 +8,7 @@ import { RunHeld, type RunEnd } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
 import { fastClock } from '../helpers/fast-clock.js';
-import { elsewhere, refuses, Stage } from './stage.js';
+import { elsewhere, refuses, Stage, never } from './stage.js';
 
 const FAILED: RunEnd = {
   ...{ status: 'failed', ran: 'yes', exitCode: 3 },
@@ -22,7 +22,7 @@ describe('waiting for a run', () => {
   let watched: (string | undefined)[];
   beforeEach(async () => {
     stage = await Stage.create();
-    driver = new FakeDriver(() => Promise.reject(new Error('it was run again')));
+    driver = new FakeDriver(never);
     driver.resumes = (run) => run.posted();
     watched = [];
     driver.watches = (_, { state }) => {
