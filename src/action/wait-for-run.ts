@@ -2,6 +2,7 @@ import { checkInstallationName } from '../bundle/names.js';
 import type { LiveOwner, TargetClaims } from '../claim/claim-store.js';
 import type { ClaimRecord, Installation } from '../claim/claim.js';
 import { InUse, lockAdvice } from '../claim/in-use.js';
+import { processOf } from '../claim/owner.js';
 import { isUnsettled, lastRun, statusOf, unsettled } from '../claim/status.js';
 import { CnabError } from '../errors.js';
 import { HeldElsewhere } from './hold.js';
@@ -100,7 +101,7 @@ class Waiting {
 
   async #owned(owner: LiveOwner, record: ClaimRecord | undefined): Promise<LookedOn | undefined> {
     const { context } = this;
-    const who = `process ${owner.pid} on ${owner.host}`;
+    const who = processOf(owner);
     if (owner.isJudged) {
       context.events.onProgress({ phase: 'running', detail: `${who} is on it` });
       return undefined;

@@ -2,7 +2,7 @@ import { shellWord } from '../bundle/shell-word.js';
 import { CnabError } from '../errors.js';
 import type { LiveOwner } from './claim-store.js';
 import type { LockAttempt } from './lock.js';
-import { canJudge, type LockOwner, type ProcessFacts } from './owner.js';
+import { canJudge, processOf, type LockOwner, type ProcessFacts } from './owner.js';
 
 /** `busy`: another process has an installation, or one run, which may belong to another target or to no record at all. */
 export class InUse extends CnabError {
@@ -21,9 +21,9 @@ export class InUse extends CnabError {
       this.owner = undefined;
       return;
     }
-    const { pid, host, purpose, since } = owner;
+    const { purpose, since } = owner;
     const seen = seenOwner(path, owner, facts);
-    super('busy', `${what} is in use: ${purpose} by process ${pid} on ${host}, since ${since}`, {
+    super('busy', `${what} is in use: ${purpose} by ${processOf(owner)}, since ${since}`, {
       suggestions: [seen.isJudged ? 'wait until it ends, or stop that process' : lockAdvice(seen, facts.host)],
     });
     this.owner = seen;

@@ -18,6 +18,11 @@ export interface LockOwner {
   readonly since: string;
 }
 
+/** `process 12 on ci-7`. */
+export function processOf({ pid, host }: Pick<LockOwner, 'pid' | 'host'>): string {
+  return `process ${pid} on ${host}`;
+}
+
 /** The facts of the running process that go into its locks. */
 export type ProcessFacts = Pick<LockOwner, 'pid' | 'started' | 'bootId' | 'pidNamespace' | 'host'>;
 

@@ -1,5 +1,6 @@
 import { surveyRuns, takeUpCommand, type UnfinishedRun } from '../../action/unfinished.js';
 import type { LiveOwner, TargetClaims } from '../../claim/claim-store.js';
+import { processOf } from '../../claim/owner.js';
 import type { Installation } from '../../claim/claim.js';
 import { CnabError } from '../../errors.js';
 import { timeText } from '../times.js';
@@ -34,7 +35,7 @@ function noteOf(run: UnfinishedRun, name: string, { target }: TargetClaims, owne
     return `note: outputs of the ${which} have not come and can be fetched${held}: ${takeUpCommand('resume', name, target)}`;
   }
   if (owner !== undefined) {
-    const who = `process ${owner.pid} on ${owner.host} is on it`;
+    const who = `${processOf(owner)} is on it`;
     return `note: the ${which} goes on, ${who}${come(run)}: ${takeUpCommand('logs -f', name, target)}`;
   }
   return [
