@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Case, ProducedOutput } from '../../test/cluster/case.js';
-import { eventually } from '../../test/cluster/eventually.js';
 import { auditFromNow, firstExec } from '../on-node/audit.js';
+import { endSidecars } from '../on-node/end-sidecars.js';
 import { watchPeakMemory } from '../on-node/peak-memory.js';
 import { storedOutputs } from '../on-node/stored-outputs.js';
 import { atUptime } from '../on-node/uptime.js';
@@ -64,20 +64,10 @@ export async function measureInstall(one: Case, given: Install): Promise<Install
   const proven = Math.max(...files.map(({ mtimeMs }) => mtimeMs));
   const recorded = Math.max(...files.map(({ ctimeMs }) => ctimeMs)) - began;
   await one.run(['uninstall', 'app', '--delete-record', '--yes']);
-  await runsAreGone(one);
+  // The pod that is compared with stays.
+  await endSidecars(one);
   rmSync(join(one.home, 'cnab'), { recursive: true, force: true });
   return { transfer: proven - began, recorded, whole: ended - up, peak };
-}
-
-/**
- * The next measurement is not to share the node with the end of this one; the pod that is compared with stays. By the log a sidecar
- * makes its three passes also when nobody wants them any more: five minutes for 256 MiB.
- */
-async function runsAreGone({ api, namespace }: Case): Promise<void> {
-  await eventually('the pods of the runs are gone', 420, async () => {
-    const names = (await api.pods(namespace)).map(({ metadata }) => metadata?.name ?? '');
-    return !names.some((name) => name.startsWith('cnab-'));
-  });
 }
 
 function total(outputs: readonly ProducedOutput[]): number {

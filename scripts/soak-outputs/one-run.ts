@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Case } from '../../test/cluster/case.js';
 import type { TcpProxyOptions } from '../../test/helpers/tcp-proxy.js';
+import { endSidecars } from '../on-node/end-sidecars.js';
 import { watchPeakMemory } from '../on-node/peak-memory.js';
 import { proxiedUser } from '../on-node/proxied-user.js';
 import { storedDigests } from '../on-node/stored-outputs.js';
@@ -55,6 +56,7 @@ export async function soakOnce(given: SoakCase): Promise<SoakRun> {
       peak: memory.stop(),
     };
     const problem = await problemOf(one, outputs, stderr, code);
+    await endSidecars(one);
     return { ...figures, ...(problem === undefined ? {} : { problem }) };
   } finally {
     await one.close();
