@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { layoutOf } from '../../src/claim/layout.js';
 import Uninstall from '../../src/commands/uninstall.js';
 import type { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
@@ -59,6 +61,17 @@ describe('cnab uninstall', () => {
     );
     assert.equal((await uninstall(['old'])).exitCode, 9);
     assert.equal((await uninstall(['gone'])).exitCode, 6);
+  });
+
+  it('names no run of the one before in the document of one that fails before its run', async () => {
+    await record('a');
+    await record('b');
+    const claims = layoutOf(cnab).on(FAKE_TARGET.id).claims('b');
+    for (const name of await readdir(claims)) await writeFile(join(claims, name), '{');
+    const { stdout } = await uninstall(['a', 'b', '--ignore-not-found', '--json']);
+    const { installations } = JSON.parse(stdout) as { installations: Record<string, unknown>[] };
+    assert.equal(typeof installations[0]?.['runId'], 'string');
+    assert.deepEqual([installations[1]?.['installation'], installations[1]?.['runId']], ['b', undefined]);
   });
 
   it('deletes only the record of what is uninstalled with --delete-record', async () => {

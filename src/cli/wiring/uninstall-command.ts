@@ -39,6 +39,7 @@ export abstract class UninstallCommand extends PlanCommand {
   }
 
   private async uninstall(name: string, flags: UninstallFlags): Promise<Uninstalled> {
+    this.known = { action: 'uninstall', installation: name };
     try {
       const settled = await this.settled(name, flags);
       if (settled !== undefined) return await this.quietly(name, settled, flags);
