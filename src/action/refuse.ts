@@ -1,5 +1,5 @@
 import { shellWord } from '../bundle/shell-word.js';
-import { CnabError } from '../errors.js';
+import { CnabError, type CnabErrorOptions } from '../errors.js';
 import type { ClaimStore } from '../claim/claim-store.js';
 import type { Target } from '../claim/target.js';
 
@@ -28,6 +28,13 @@ export function describeTarget(target: Target): string {
   return `${cluster}${server}, namespace ${target.namespace ?? 'default'}`;
 }
 
+/** Nothing of that name is recorded on the target: other things that are not found, a credential set, are no `NotInstalled`. */
+export class NotInstalled extends CnabError {
+  constructor(message: string, options: CnabErrorOptions) {
+    super('not-found', message, options);
+  }
+}
+
 /**
  * The error for a name that has no record on the target: it neither follows the name to where it is installed
  * nor stays silent about that. A remembered server and namespace with another UID behind it is another cluster.
@@ -48,7 +55,7 @@ export async function notInstalled(name: string, target: Target, store: ClaimSto
       },
     );
   }
-  return new CnabError('not-found', `no installation "${name}" on ${describeTarget(target)}.`, {
+  return new NotInstalled(`no installation "${name}" on ${describeTarget(target)}.`, {
     suggestions: [
       ...elsewhere.map((other) => `It is installed on ${describeTarget(other)}: add ${flagsFor(other)}`),
       `${elsewhere.length > 0 ? 'Or install it here' : 'Install it'}: cnab install ${shellWord(name)} BUNDLE ${flagsFor(target)}`.trimEnd(),

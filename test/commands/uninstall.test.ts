@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { layoutOf } from '../../src/claim/layout.js';
 import Uninstall from '../../src/commands/uninstall.js';
-import type { CnabError } from '../../src/errors.js';
+import { CnabError } from '../../src/errors.js';
 import { FAKE_TARGET, FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
 import { recordRun, storeAt } from '../helpers/recorded-installation.js';
 import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
@@ -61,6 +61,39 @@ describe('cnab uninstall', () => {
     );
     assert.equal((await uninstall(['old'])).exitCode, 9);
     assert.equal((await uninstall(['gone'])).exitCode, 6);
+  });
+
+  it('takes nothing but a name without a record for not installed: a set that is not there is a failure', async () => {
+    await record('app');
+    for (const flags of [
+      ['-c', 'nosuch'],
+      ['--params', 'nosuch.yaml'],
+      ['-c', 'nosuch', '--dry-run'],
+    ]) {
+      const driver = new FakeDriver(leaveOutputs);
+      const { exitCode, stderr } = await uninstall(['app', '--ignore-not-found', ...flags], driver);
+      assert.notEqual(exitCode, 0, flags.join(' '));
+      assert.match(stderr, /nosuch/);
+      assert.equal(driver.operations.length, 0);
+    }
+  });
+
+  it('lists each name that was asked for, also those that were not tried any more', async () => {
+    for (const name of ['a', 'b', 'c']) await record(name);
+    const error = new CnabError('timed-out', 'the time was over');
+    const driver = new FakeDriver(() => Promise.resolve({ status: 'failed', error }));
+    const { exitCode, stdout, stderr } = await uninstall(['a', 'b', 'c', '--json'], driver);
+    assert.equal(exitCode, 4);
+    const { installations } = JSON.parse(stdout) as { installations: Record<string, unknown>[] };
+    assert.deepEqual(
+      installations.map(({ installation, ran, note }) => [installation, ran, note]),
+      [
+        ['a', 'yes', undefined],
+        ['b', 'no', 'not tried'],
+        ['c', 'no', 'not tried'],
+      ],
+    );
+    assert.match(stderr, /^note: not tried any more: "b", "c"$/m);
   });
 
   it('names no run of the one before in the document of one that fails before its run', async () => {

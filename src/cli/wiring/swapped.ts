@@ -1,6 +1,6 @@
+import { NotInstalled } from '../../action/refuse.js';
 import { shellWord } from '../../bundle/shell-word.js';
 import type { ClaimStore } from '../../claim/claim-store.js';
-import { CnabError } from '../../errors.js';
 
 /**
  * Duffle and Porter disagree about the order of NAME and ACTION: where the name is not known but the action is an
@@ -11,10 +11,10 @@ export async function swappedHint(
   given: { readonly name: string; readonly action: string },
   store: ClaimStore,
 ): Promise<unknown> {
-  if (!(error instanceof CnabError) || error.code !== 'not-found') return error;
+  if (!(error instanceof NotInstalled)) return error;
   const targets = await store.targetsOf(given.action).catch(() => []);
   if (targets.length === 0) return error;
-  return new CnabError('not-found', error.message, {
+  return new NotInstalled(error.message, {
     details: error.details,
     suggestions: [
       `did you mean: cnab invoke ${shellWord(given.action)} ${shellWord(given.name)}`,

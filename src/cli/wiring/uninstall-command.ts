@@ -1,4 +1,5 @@
 import { forgetInstallation } from '../../action/forget.js';
+import { NotInstalled } from '../../action/refuse.js';
 import type { Json } from '../../bundle/bundle.js';
 import { isUninstalled } from '../../claim/status.js';
 import { CnabError } from '../../errors.js';
@@ -22,18 +23,30 @@ interface Uninstalled {
   readonly error?: unknown;
 }
 
-/** Uninstalls one name after the other: one that fails does not keep the others, an interruption or a time-out does. */
+/** After a time-out, a bug of ours or an interruption no other name is tried. */
+const ENDS_ALL: ReadonlySet<ExitCode> = new Set([4, OUR_BUG, 130, 143]);
+
+/** Uninstalls one name after the other: one that fails does not keep the others. */
 export abstract class UninstallCommand extends PlanCommand {
   protected async uninstallAll(names: readonly string[], flags: UninstallFlags): Promise<ExitCode> {
     // What is wrong with the flags is told once, not for each name.
     settingsOf(flags);
+    const wanted = [...new Set(names)];
     const done: Uninstalled[] = [];
-    for (const name of new Set(names)) {
+    for (const name of wanted) {
       const one = await this.uninstall(name, flags);
       done.push(one);
-      if (this.isStopped || [4, 130, 143].includes(one.exitCode)) break;
+      if (this.isStopped || ENDS_ALL.has(one.exitCode)) break;
     }
-    const view = done.length === 1 && done[0] ? done[0].view : severalViews(done);
+    const untried = wanted.slice(done.length);
+    if (untried.length > 0 && !flags.quiet) {
+      await this.say(`note: not tried any more: ${untried.map((name) => `"${name}"`).join(', ')}`);
+    }
+    const views = [
+      ...done.map(({ view }) => view),
+      ...untried.map((name) => this.notRun(name, 'canceled', 'not tried')),
+    ];
+    const view = views.length === 1 && views[0] ? views[0] : severalViews(views);
     const errors = done.flatMap(({ error }) => (error === undefined ? [] : [error]));
     return await this.answer(view, flags, errors, done.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0);
   }
@@ -54,14 +67,13 @@ export abstract class UninstallCommand extends PlanCommand {
       const view = new ActionView(this.commandName, outcome, { exitCode });
       return { view, exitCode, ...(outcome.error ? { error: outcome.error } : {}) };
     } catch (error) {
-      if (flags['ignore-not-found'] && error instanceof CnabError && error.code === 'not-found') {
+      if (flags['ignore-not-found'] && error instanceof NotInstalled) {
         return await this.quietly(name, 'not installed', flags);
       }
       const exitCode =
         error instanceof CnabError
           ? this.exitCodeOfError(error)
           : failureOf(error, { debug: false, version: '' }).exitCode;
-      if (exitCode === OUR_BUG) throw error;
       const body = this.failureDocument(error, exitCode);
       return { view: { toJson: () => body, toText: () => '' }, exitCode, error };
     }
@@ -95,19 +107,22 @@ export abstract class UninstallCommand extends PlanCommand {
   /** Nothing was run, and that is no failure. */
   private async quietly(installation: string, note: string, flags: UninstallFlags): Promise<Uninstalled> {
     if (!flags.quiet) await this.say(`note: "${installation}": ${note}; nothing was run`);
-    const known = { action: 'uninstall', installation, status: 'succeeded', ran: 'no', note, outputs: [] };
-    const body = document(this.commandName, known);
-    return { view: { toJson: () => body, toText: () => '' }, exitCode: 0 };
+    return { view: this.notRun(installation, 'succeeded', note), exitCode: 0 };
+  }
+
+  private notRun(installation: string, status: 'succeeded' | 'canceled', note: string): View {
+    const known = { action: 'uninstall', installation, status, ran: 'no', note, outputs: [] };
+    return { toJson: () => document(this.commandName, known), toText: () => '' };
   }
 }
 
 /** Several names, one document. */
-function severalViews(done: readonly Uninstalled[]): View {
+function severalViews(views: readonly View[]): View {
   return {
-    toJson: (): Json => document('uninstall', { installations: done.map(({ view }) => view.toJson()) }),
+    toJson: (): Json => document('uninstall', { installations: views.map((view) => view.toJson()) }),
     toText: () =>
-      done
-        .map(({ view }) => view.toText())
+      views
+        .map((view) => view.toText())
         .filter((text) => text !== '')
         .join('\n\n'),
   };
