@@ -23,7 +23,9 @@ export function outcomeOf(
   verdict: Verdict,
   extras: Extras,
 ): ActionOutcome {
-  const error = verdict.error ?? extras.exportError;
+  const { exportError } = extras;
+  const error = verdict.error ?? exportError;
+  const notCopied = exportError === undefined || exportError === error ? [] : [exportError.message];
   const losses = verdict.error?.code === 'outputs-incomplete' ? [] : judged.failures;
   return {
     ...identityOf(claim, target),
@@ -35,7 +37,7 @@ export function outcomeOf(
     logComplete: result.logComplete,
     ...(result.outstanding === undefined ? {} : { outstanding: result.outstanding }),
     ...(error === undefined ? {} : { error }),
-    warnings: [...result.warnings, ...judged.warnings, ...extras.warnings, ...losses],
+    warnings: [...result.warnings, ...judged.warnings, ...extras.warnings, ...losses, ...notCopied],
     ...(context.signal.aborted ? { stopReason: context.signal.reason as StopReason } : {}),
     ...(extras.recorded === undefined ? {} : { recorded: { claim, result: extras.recorded } }),
   };

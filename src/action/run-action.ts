@@ -1,4 +1,5 @@
 import { checkInstallationName } from '../bundle/names.js';
+import { shellWord } from '../bundle/shell-word.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Installation, Result } from '../claim/claim.js';
 import { isUnsettled, lastEffective, lastResult } from '../claim/status.js';
@@ -12,6 +13,7 @@ import { releaseLeftovers } from './leftovers.js';
 import { onRun } from './on-run.js';
 import { traitsOf } from './permit.js';
 import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
+import { choiceOf } from './refuse.js';
 import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
 import { noteDocument } from './run-note.js';
 import { afterRun } from './settle.js';
@@ -67,10 +69,18 @@ async function runLocked(request: ActionRequest, context: ActionContext, claims:
     return outcome;
   } catch (error) {
     if (!(error instanceof CnabError)) throw error;
-    const { code, message, suggestions } = error;
-    const what = `${outcome.action} succeeded, but its record is still there: ${message}`;
-    return { error: new CnabError(code, what, { suggestions, cause: error }), ...outcome };
+    return withRecordLeft(outcome, error);
   }
+}
+
+/** It has run, so the code is none that says that nothing did, whatever the disk has refused. */
+function withRecordLeft(outcome: ActionOutcome, cause: CnabError): ActionOutcome {
+  const { action, installation, target, error, warnings } = outcome;
+  const message = `${action} succeeded, but its record is still there: ${cause.message}`;
+  if (error !== undefined) return { ...outcome, warnings: [...warnings, message] };
+  const forget = `To drop it: cnab forget ${shellWord(installation)} ${choiceOf(target)}`.trimEnd();
+  const suggestions = [...cause.suggestions, forget];
+  return { ...outcome, error: new CnabError('outputs-incomplete', message, { suggestions, cause }) };
 }
 
 /** Stateless actions leave no record and need no lock (spec 101); everything else does. */

@@ -203,6 +203,6 @@ async function exportOutputs(judged: JudgedOutputs, context: ActionContext): Pro
   } catch (error) {
     return error instanceof CnabError
       ? error
-      : new CnabError('unavailable', `the outputs could not be copied: ${messageOf(error)}`);
+      : new CnabError('outputs-incomplete', `the outputs could not be copied: ${messageOf(error)}`);
   }
 }

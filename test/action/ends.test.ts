@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { TargetClaims } from '../../src/claim/claim-store.js';
+import type { ActionOutcome } from '../../src/action/request.js';
+import type { OperationResult } from '../../src/driver/driver.js';
 import { CnabError } from '../../src/errors.js';
 import type { FAKE_TARGET } from '../helpers/fake-driver.js';
 import { type FakeRun } from '../helpers/fake-driver.js';
@@ -45,6 +47,32 @@ describe('the end of a run', () => {
     const outcome = await stage.run('uninstall', ok, { deleteRecord: true });
     assert.equal(outcome.status, 'succeeded');
     assert.equal(outcome.error?.message, 'uninstall succeeded, but its record is still there: the disk is gone');
+    // `unavailable` would say that nothing ran.
+    assert.equal(outcome.error.code, 'outputs-incomplete');
+    assert.match(outcome.error.suggestions.join(), /cnab forget app /);
+  });
+
+  it('tells each of two failures after the run: the one is the error, the other a warning', async () => {
+    const onOutputs = (): Promise<void> => Promise.reject(new Error('ENOSPC'));
+    const { signal } = new AbortController();
+    const run = (action: string, end: Partial<OperationResult>): Promise<ActionOutcome> => {
+      const context = stage.context(async (life) => {
+        await ok(life);
+        return end;
+      });
+      const events = { ...context.events, onOutputs };
+      return stage.run(action, ok, { deleteRecord: true }, signal, { ...context, events });
+    };
+    const failed = await run('install', { status: 'failed', exitCode: 7 });
+    assert.equal(failed.error?.code, 'bundle-failed');
+    assert.deepEqual(failed.warnings.slice(-1), ['the outputs could not be copied: ENOSPC']);
+    change(() => ({ remove: refusal }));
+    const left = await run('uninstall', {});
+    assert.deepEqual(
+      [left.error?.code, left.error?.message],
+      ['outputs-incomplete', 'the outputs could not be copied: ENOSPC'],
+    );
+    assert.deepEqual(left.warnings, ['uninstall succeeded, but its record is still there: the disk is gone']);
   });
 
   it('is contact lost, and says where everything is, when a default cannot be written after the run', async () => {
