@@ -28,7 +28,8 @@ const PATIENCE_MS = 5000;
  */
 export async function runCli(argv: readonly string[], root: string, pjson: PackageJson): Promise<ExitCode> {
   process.once('uncaughtException', (error) => {
-    process.stderr.write(`${failureOf(error, { debug: true, version: pjson.version }).text}\n`);
+    const { text } = failureOf(error, { debug: true, version: pjson.version });
+    process.stderr.write(`${safeText(text, audienceOf(process.env))}\n`);
     process.exit(OUR_BUG);
   });
   process.once('exit', () => letGoOfDeadTerminals([process.stdin, process.stdout, process.stderr]));
@@ -47,6 +48,7 @@ async function runCommand(argv: readonly string[], root: string, pjson: PackageJ
   let command: BaseCommand | undefined;
   let version = '';
   let name = '';
+  let answersInBytes = false;
   try {
     const config = await Config.load({ root, pjson });
     version = config.version;
@@ -59,10 +61,11 @@ async function runCommand(argv: readonly string[], root: string, pjson: PackageJ
     if (!found) throw unknownCommand(argv, config);
     name = id.replaceAll(':', ' ');
     const commandClass = (await found.load()) as unknown as CommandClass;
+    answersInBytes = !('json' in { ...commandClass.baseFlags, ...commandClass.flags });
     command = new commandClass(rest, config);
     return await run(command, name, commandClass);
   } catch (thrown) {
-    return await report(thrown, { argv, name, version, command, surroundings });
+    return await report(thrown, { argv, name, version, command, answersInBytes, surroundings });
   }
 }
 
@@ -80,6 +83,8 @@ interface ReportContext {
   readonly name: string;
   readonly version: string;
   readonly command: BaseCommand | undefined;
+  /** What is on stdout is somebody's file: a document is written there only where the command line itself asks for one. */
+  readonly answersInBytes: boolean;
   readonly surroundings: Surroundings;
 }
 
@@ -92,7 +97,7 @@ async function report(thrown: unknown, context: ReportContext): Promise<ExitCode
   const failure = failureOf(thrown, { debug, version: context.version });
   const exitCode = (failure.error && context.command?.exitCodeOfError(failure.error)) ?? failure.exitCode;
   // Each on its own: where one stream takes nothing, the other still can, and the exit code says it in any case.
-  const format = wantedFormat(own, env, configured);
+  const format = context.answersInBytes ? wantedFormat(own, {}) : wantedFormat(own, env, configured);
   if (format !== 'table') {
     const fallback: Json = document(context.name, { error: errorJson(thrown, exitCode) });
     const body = context.command?.failureDocument(thrown, exitCode) ?? fallback;

@@ -90,6 +90,16 @@ describe('the value of a flag', () => {
     });
   }
 
+  it('writes no document among the bytes of an output or of a log, unless the command line asks for one', async () => {
+    writeFileSync(join(home, 'config.yaml'), 'output: yaml\n');
+    const stdoutOf = async (args: string[]): Promise<string> =>
+      (await runCnab(args, { home, env: { CNAB_JSON: '1', CNAB_CONFIG: join(home, 'config.yaml') } })).stdout;
+    assert.equal(await stdoutOf(['outputs', 'show', 'app', 'nosuch']), '');
+    assert.equal(await stdoutOf(['logs', 'nosuch']), '');
+    assert.match(await stdoutOf(['outputs', 'show', 'app', 'nosuch', '--json']), /"code": "invalid"/);
+    assert.match(await stdoutOf(['outputs', 'list', 'nosuch']), /"code": "not-found"/);
+  });
+
   it('that is refused says where it stands', async () => {
     const wrong = new CnabError('invalid', '--timeout 90 has no unit');
     const suggestions = async (argv: string[], env: Record<string, string>, file: string) =>
