@@ -3,6 +3,8 @@
  * Nested objects are open in the spec's schema, so unknown keys are legal and are kept.
  */
 
+import { own } from './own.js';
+
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
@@ -122,10 +124,12 @@ export function holdsSecrets(definition: Json): boolean {
   );
 }
 
+/** The bundle's definition of that name; where it does not exist, the one that accepts everything. */
+export function definitionOf(bundle: Pick<Bundle, 'definitions'>, name: string): Definition {
+  return own(bundle.definitions, name) ?? true;
+}
+
 /** True when values of that definition are sensitive; of one that does not exist they are not. */
 export function isSensitive(bundle: Bundle, definitionName: string): boolean {
-  const { definitions } = bundle;
-  const definition =
-    definitions !== undefined && Object.hasOwn(definitions, definitionName) ? definitions[definitionName] : undefined;
-  return definition !== undefined && holdsSecrets(definition);
+  return holdsSecrets(definitionOf(bundle, definitionName));
 }

@@ -1,8 +1,8 @@
 import {
   BUILT_IN_ACTIONS,
+  definitionOf,
   isSensitive,
   type Bundle,
-  type Definition,
   type Json,
   type LoadedBundle,
 } from '../../bundle/bundle.js';
@@ -140,10 +140,6 @@ function outputsOf(bundle: Bundle): Row[] {
       description: output.description ?? textOf(known['description']),
     });
   });
-}
-
-function definitionOf({ definitions }: Bundle, name: string): Definition {
-  return definitions !== undefined && Object.hasOwn(definitions, name) ? (definitions[name] ?? true) : true;
 }
 
 function textOf(value: Json | undefined): string | undefined {
