@@ -1,7 +1,7 @@
 import { appliesTo, type Json } from '../bundle/bundle.js';
 import { member, own } from '../bundle/own.js';
 import { CUSTOM_KEY, type Claim, type ClaimRecord, type Installation, type Result } from '../claim/claim.js';
-import { isModifying, neverRan } from '../claim/status.js';
+import { isModifying, isSensitiveParameter, neverRan } from '../claim/status.js';
 import type { Choices } from './request.js';
 
 /** What a claim's `custom` holds under our dotted name, beside the documents' own fields. */
@@ -12,8 +12,19 @@ export interface ClaimExtras {
   readonly bundleDigest: string;
   /** Folder of the bundle, for the sandbox. */
   readonly bundleFolder?: string;
-  /** Parameters whose value came from a sensitive output, whatever their own definition says; read by `claim/status.ts`. */
-  readonly sensitiveParameters?: readonly string[];
+  /**
+   * Names whose value in `parameters` or `overrides` is a secret, whatever the bundle says of them: it came from a sensitive
+   * output, or is kept from a run under whose bundle it was one. `isSensitiveParameter` reads it.
+   */
+  readonly sensitiveParameters: readonly string[];
+}
+
+/** A parameter's value as earlier runs left it. */
+export interface HeldValue {
+  /** Undefined: it was not set. */
+  readonly value: Json | undefined;
+  /** By the claim that it was passed on with. */
+  readonly sensitive: boolean;
 }
 
 /** What a final result's `custom` holds under our dotted name. */
@@ -27,13 +38,19 @@ export interface ResultExtras {
 
 const NO_CHOICES: Choices = { credentialSets: [] };
 
-/** Reads what another version of this program, or another tool, may have written: what does not fit is absent. */
+/**
+ * Reads what another version of this program, or another tool, may have written: what does not fit is absent.
+ * `sensitiveParameters` are here the names of `overrides` that the claim holds as sensitive, be it by its bundle's word or by
+ * its own note.
+ */
 export function claimExtras(claim: Claim): ClaimExtras {
   const { overrides, choices, bundleFolder, bundleDigest } = extras(claim.custom);
+  const values = isRecord(overrides) ? overrides : {};
   return {
-    overrides: isRecord(overrides) ? overrides : {},
+    overrides: values,
     choices: readChoices(choices),
     bundleDigest: typeof bundleDigest === 'string' ? bundleDigest : '',
+    sensitiveParameters: Object.keys(values).filter((name) => isSensitiveParameter(claim, name)),
     ...(typeof bundleFolder === 'string' ? { bundleFolder } : {}),
   };
 }
@@ -70,17 +87,18 @@ export function choicesLeft(given: Choices, kept: Choices): Choices {
 }
 
 export function keptFrom(record: ClaimRecord | undefined, reset: boolean): ClaimExtras {
-  if (record === undefined || reset) return { overrides: {}, choices: NO_CHOICES, bundleDigest: '' };
+  if (record === undefined || reset)
+    return { overrides: {}, choices: NO_CHOICES, bundleDigest: '', sensitiveParameters: [] };
   return claimExtras(record.claim);
 }
 
 /**
- * What the runs since the last install passed on, by parameter; undefined where one was not set. A run that did not
- * concern a parameter says nothing of it, so the last claim alone would not do.
+ * What the runs since the last install passed on, by parameter. A run that did not concern a parameter says nothing of it,
+ * so the last claim alone would not do.
  */
-export function installedValues({ records }: Installation): ReadonlyMap<string, Json | undefined> {
+export function installedValues({ records }: Installation): ReadonlyMap<string, HeldValue> {
   const runs = records.filter((record) => isModifying(record.claim) && !neverRan(record));
-  const values = new Map<string, Json | undefined>();
+  const values = new Map<string, HeldValue>();
   for (const { claim } of runs.slice(
     Math.max(
       0,
@@ -88,7 +106,8 @@ export function installedValues({ records }: Installation): ReadonlyMap<string, 
     ),
   )) {
     for (const [name, parameter] of Object.entries(claim.bundle.parameters ?? {})) {
-      if (isRecord(parameter) && appliesTo(parameter, claim.action)) values.set(name, own(claim.parameters, name));
+      if (!isRecord(parameter) || !appliesTo(parameter, claim.action)) continue;
+      values.set(name, { value: own(claim.parameters, name), sensitive: isSensitiveParameter(claim, name) });
     }
   }
   return values;

@@ -1,11 +1,12 @@
-import { appliesTo, isSensitive, type Bundle, type Definition, type Json } from '../bundle/bundle.js';
-import { nearest } from '../bundle/nearest.js';
+import { isDeepStrictEqual } from 'node:util';
+import { appliesTo, definitionOf, isSensitive, type Bundle, type Definition, type Json } from '../bundle/bundle.js';
 import { own } from '../bundle/own.js';
-import { shellWord } from '../bundle/shell-word.js';
 import { parseValue } from '../bundle/value-text.js';
 import { checkValue, encodeFileValue, valueTime } from '../bundle/values.js';
 import { CnabError } from '../errors.js';
 import { sourceOutputsOf } from './extensions.js';
+import type { HeldValue } from './kept.js';
+import { advice, missing, notFitting } from './parameter-problems.js';
 import type { GivenParameter } from './request.js';
 import type { SourceOutput } from './source-output.js';
 
@@ -26,6 +27,8 @@ export interface ResolvedParameters {
   readonly overrides: Readonly<Record<string, Json>>;
   /** Names among `overrides` that come from earlier runs. */
   readonly kept: readonly string[];
+  /** Names, applied or only carried, whose value is a secret: the claim notes them, so that later runs know it too. */
+  readonly sensitive: readonly string[];
   readonly warnings: readonly string[];
 }
 
@@ -36,8 +39,10 @@ export interface ParameterSources {
   readonly given: readonly GivenParameter[];
   /** What the user set in earlier runs. */
   readonly overrides: Readonly<Record<string, Json>>;
-  /** What earlier runs passed on, by parameter, undefined where it was not set: readOnly ones keep it. Empty on install. */
-  readonly installed: ReadonlyMap<string, Json | undefined>;
+  /** Names among `overrides` whose value was sensitive where it was kept. */
+  readonly keptSecrets: readonly string[];
+  /** What earlier runs passed on, by parameter: readOnly ones keep it. Empty on install. */
+  readonly installed: ReadonlyMap<string, HeldValue>;
   /** What kept values are said to come from. */
   readonly keptFrom: string;
   /** See `readSourceOutput`. */
@@ -53,6 +58,12 @@ interface Sourced {
 
 /**
  * Typed values by precedence (reference: spec 101 and 103): default < parameter source < kept < given, later given wins.
+ *
+ * A value is sensitive by its definition, by the output that it comes from, or because it was sensitive where it is kept
+ * from: a new bundle version that drops `writeOnly` does not make a secret public that was given under the old one, nor
+ * does giving the same value again. Another value, newly given, is what the bundle calls it now, and so is every value
+ * after `--reset` and on install, where nothing is kept.
+ *
  * Rejects with CnabError `invalid` that lists every problem: unknown names, values that do not fit, what is missing.
  */
 export async function resolveParameters(sources: ParameterSources): Promise<ResolvedParameters> {
@@ -65,8 +76,8 @@ export async function resolveParameters(sources: ParameterSources): Promise<Reso
     refused.add(name);
     problems.push(problem);
   };
-  const given = readGiven(sources, refuse);
   const kept = keptValues(sources, warnings);
+  const given = readGiven(sources, kept, refuse);
   const applied: ResolvedParameter[] = [];
   const time = valueTime();
   for (const [name, parameter] of Object.entries(bundle.parameters ?? {})) {
@@ -84,11 +95,11 @@ export async function resolveParameters(sources: ParameterSources): Promise<Reso
       continue;
     }
     const found =
-      sourced(fixed ? installed.get(name) : undefined, keptFrom) ??
+      (fixed ? sourced(installed.get(name), keptFrom) : undefined) ??
       given.get(name) ??
-      sourced(kept.get(name), keptFrom) ??
+      kept.get(name) ??
       (await fromOutput(sources, name, definition, (problem) => refuse(name, problem))) ??
-      sourced(defaultOf(definition), 'default');
+      sourced({ value: defaultOf(definition), sensitive: false }, 'default');
     if (refused.has(name)) continue;
     const sensitive = found?.sensitive === true || isSensitive(bundle, parameter.definition);
     if (found === undefined) {
@@ -102,14 +113,25 @@ export async function resolveParameters(sources: ParameterSources): Promise<Reso
     );
     applied.push({ name, value, from, sensitive });
   }
-  if (problems.length > 0) throw notFitting(problems, applied, bundle);
+  if (problems.length > 0) {
+    const lacking = applied.filter(
+      ({ name, value }) => value === undefined && own(bundle.parameters, name)?.required === true,
+    );
+    throw notFitting(
+      problems,
+      lacking.map(({ name }) => name),
+    );
+  }
+  const carried = [...new Map([...kept, ...given])];
+  const secret = [
+    ...applied.filter(({ sensitive }) => sensitive).map(({ name }) => name),
+    ...carried.filter(([, { sensitive }]) => sensitive === true).map(([name]) => name),
+  ];
   return {
     applied,
-    overrides: {
-      ...Object.fromEntries(kept),
-      ...Object.fromEntries([...given].map(([name, { value }]) => [name, value])),
-    },
+    overrides: Object.fromEntries(carried.map(([name, { value }]) => [name, value])),
     kept: [...kept.keys()].filter((name) => !given.has(name)),
+    sensitive: [...new Set(secret)],
     warnings,
   };
 }
@@ -117,6 +139,7 @@ export async function resolveParameters(sources: ParameterSources): Promise<Reso
 /** The values that were given, typed. */
 function readGiven(
   { bundle, given: all }: ParameterSources,
+  kept: ReadonlyMap<string, Sourced>,
   refuse: (name: string, problem: string) => void,
 ): Map<string, Sourced> {
   const given = new Map<string, Sourced>();
@@ -127,7 +150,10 @@ function readGiven(
       continue;
     }
     try {
-      given.set(name, { value: typed(definitionOf(bundle, parameter.definition), value), from });
+      const read = typed(definitionOf(bundle, parameter.definition), value);
+      const before = kept.get(name);
+      const sensitive = before?.sensitive === true && isDeepStrictEqual(before.value, read);
+      given.set(name, { value: read, from, sensitive });
     } catch (error) {
       refuse(name, problemOf(name, from, error));
     }
@@ -146,8 +172,16 @@ function typed(definition: Definition, value: GivenParameter['value']): Json {
   }
 }
 
-function keptValues({ bundle, overrides }: ParameterSources, warnings: string[]): ReadonlyMap<string, Json> {
-  const kept = new Map(Object.entries(overrides));
+function keptValues(
+  { bundle, overrides, keptSecrets, keptFrom }: ParameterSources,
+  warnings: string[],
+): ReadonlyMap<string, Sourced> {
+  const kept = new Map(
+    Object.entries(overrides).map(([name, value]) => [
+      name,
+      { value, from: keptFrom, sensitive: keptSecrets.includes(name) },
+    ]),
+  );
   const dropped = [...kept.keys()].filter((name) => own(bundle.parameters, name) === undefined);
   if (dropped.length > 0) {
     warnings.push(`the bundle no longer has these parameters, their kept values are dropped: ${dropped.join(', ')}.`);
@@ -178,12 +212,8 @@ async function fromOutput(
   return undefined;
 }
 
-function sourced(value: Json | undefined, from: string): Sourced | undefined {
-  return value === undefined ? undefined : { value, from };
-}
-
-function definitionOf(bundle: Bundle, name: string): Definition {
-  return own(bundle.definitions, name) ?? true;
+function sourced(held: HeldValue | undefined, from: string): Sourced | undefined {
+  return held?.value === undefined ? undefined : { value: held.value, from, sensitive: held.sensitive };
 }
 
 function defaultOf(definition: Definition): Json | undefined {
@@ -204,29 +234,4 @@ function asSecretIf(sensitive: boolean, definition: Definition): Definition {
 function problemOf(name: string, from: string, error: unknown): string {
   if (!(error instanceof CnabError)) throw error;
   return `parameter "${name}" (${from}): ${error.message}`;
-}
-
-const MOST_NAMES = 10;
-
-function advice(bundle: Bundle, name: string): string {
-  const names = Object.keys(bundle.parameters ?? {});
-  const meant = nearest(name, names);
-  if (meant !== undefined) return `: did you mean "${meant}"?`;
-  if (names.length === 0) return '.';
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return `; it has ${names.slice(0, MOST_NAMES).join(', ')}${more}.`;
-}
-
-function missing(name: string, description: string | undefined): string {
-  return `parameter "${name}" is required and has no value${description === undefined ? '.' : `: ${description}`}`;
-}
-
-function notFitting(problems: readonly string[], applied: readonly ResolvedParameter[], bundle: Bundle): CnabError {
-  const names = applied
-    .filter(({ name, value }) => value === undefined && own(bundle.parameters, name)?.required === true)
-    .map(({ name }) => `-p ${shellWord(`${name}=VALUE`)}`);
-  return new CnabError('invalid', 'the parameters do not fit the bundle:', {
-    details: problems,
-    suggestions: names.length > 0 ? [`Add: ${names.join(' ')}`] : [],
-  });
 }

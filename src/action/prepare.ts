@@ -117,6 +117,7 @@ export async function prepareAction(
     action,
     given: request.parameters,
     overrides: kept.overrides,
+    keptSecrets: kept.sensitiveParameters,
     installed: installation === undefined || action === 'install' ? new Map() : installedValues(installation),
     keptFrom: previous === undefined ? 'before' : `revision ${previous.claim.revision}`,
     outputOf: (name) => readSourceOutput(claims, installation, name),
@@ -143,7 +144,7 @@ export async function prepareAction(
       choices,
       bundleDigest: loaded.digest,
       ...(loaded.folder === undefined ? {} : { bundleFolder: loaded.folder }),
-      sensitiveParameters: parameters.applied.filter(({ sensitive }) => sensitive).map(({ name }) => name),
+      sensitiveParameters: parameters.sensitive,
     }),
   };
   const operation = buildOperation({

@@ -39,6 +39,7 @@ async function resolve(changes: Partial<ParameterSources> = {}): Promise<{
     action: 'install',
     given: [],
     overrides: {},
+    keptSecrets: [],
     keptFrom: 'revision 1',
     installed: new Map(),
     outputOf: () => Promise.resolve(undefined),
@@ -118,7 +119,7 @@ describe('resolveParameters', () => {
   it('keeps the installed value of a readOnly parameter and says that the new one is ignored', async () => {
     const { values, warnings, overrides } = await resolve({
       action: 'upgrade',
-      installed: new Map([['region', 'eu']]),
+      installed: new Map([['region', { value: 'eu', sensitive: false }]]),
       overrides: { region: 'eu' },
       given: [text('region', 'us')],
     });
@@ -134,7 +135,7 @@ describe('resolveParameters', () => {
   });
 
   it('leaves a readOnly parameter unset that was not set', async () => {
-    const installed = new Map([['region', undefined]]);
+    const installed = new Map([['region', { value: undefined, sensitive: false }]]);
     const { values, warnings } = await resolve({ action: 'upgrade', installed, given: [text('region', 'us')] });
     assert.equal(values['region'], undefined);
     assert.match(warnings.join(), /"region" is fixed/);
@@ -164,7 +165,8 @@ describe('resolveParameters', () => {
       ),
     );
     const { applied } = await resolveParameters({
-      ...{ bundle: fedBy({}), action: 'install', given: [], overrides: {}, keptFrom: '', installed: new Map() },
+      ...{ bundle: fedBy({}), action: 'install', given: [], overrides: {}, keptSecrets: [] },
+      ...{ keptFrom: '', installed: new Map() },
       outputOf: output('hunter2', true),
     });
     assert.deepEqual(applied, [{ name: 'host', value: 'hunter2', from: 'output "endpoint"', sensitive: true }]);
@@ -228,6 +230,13 @@ describe('resolveParameters', () => {
   it('never shows the value of a sensitive parameter that does not fit', async () => {
     const secret: Bundle = { ...BUNDLE, parameters: { key: { definition: 'secret', destination: { env: 'KEY' } } } };
     const shown = await problemsOf({ bundle: secret, given: [text('key', 'hunter2')] });
+    assert.ok(!shown.includes('hunter2'), shown);
+  });
+
+  it('shows nothing of a kept secret that no longer fits, though the bundle calls it a secret no more', async () => {
+    const changes = { overrides: { port: 'hunter2' }, keptSecrets: ['port'] };
+    const shown = await problemsOf(changes);
+    assert.match(shown, /parameter "port" \(revision 1\)/);
     assert.ok(!shown.includes('hunter2'), shown);
   });
 
