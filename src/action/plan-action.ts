@@ -1,6 +1,6 @@
 import { checkInstallationName } from '../bundle/names.js';
-import { refuseRunElsewhere, unlessElsewhere } from './elsewhere.js';
 import { prepareAction, type PreparedAction } from './prepare.js';
+import { leavesNoRecord, prepareRecorded } from './prepare-recorded.js';
 import type { ActionContext, ActionRequest } from './request.js';
 
 /**
@@ -11,8 +11,6 @@ export async function planAction(request: ActionRequest, context: ActionContext)
   checkInstallationName(request.installation);
   const claims = context.store.on(await context.driver.target(context.signal));
   const installation = await claims.read(request.installation);
-  const elsewhere = async (): Promise<readonly string[]> =>
-    request.force ? [] : await refuseRunElsewhere(request.installation, installation, claims.target, context);
-  const preparing = prepareAction(request, context, claims, installation);
-  return await preparing.catch(unlessElsewhere(elsewhere, context.events.onWarning));
+  const prepare = (await leavesNoRecord(request, installation)) ? prepareAction : prepareRecorded;
+  return await prepare(request, context, claims, installation);
 }

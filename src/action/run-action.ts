@@ -2,17 +2,16 @@ import { checkInstallationName } from '../bundle/names.js';
 import { shellWord } from '../bundle/shell-word.js';
 import type { TargetClaims } from '../claim/claim-store.js';
 import type { Installation, Result } from '../claim/claim.js';
-import { isUnsettled, lastEffective, lastResult } from '../claim/status.js';
+import { isUnsettled, lastResult } from '../claim/status.js';
 import { CnabError, messageOf } from '../errors.js';
 import { asWarning } from './as-warning.js';
-import { refuseRunElsewhere, unlessElsewhere } from './elsewhere.js';
 import { executeAction } from './execute.js';
 import { runningResult, unbegunResult, unfinishedResult, unknownResult } from './final-result.js';
 import { giveUpRun } from './give-up.js';
 import { releaseLeftovers } from './leftovers.js';
 import { onRun } from './on-run.js';
-import { traitsOf } from './permit.js';
-import { actionOf, bundleOf, prepareAction, type PreparedAction } from './prepare.js';
+import { prepareAction, type PreparedAction } from './prepare.js';
+import { leavesNoRecord, prepareRecorded } from './prepare-recorded.js';
 import { choiceOf } from './refuse.js';
 import type { ActionContext, ActionOutcome, ActionRequest } from './request.js';
 import { noteDocument } from './run-note.js';
@@ -50,17 +49,7 @@ export async function runAction(request: ActionRequest, context: ActionContext):
 async function runLocked(request: ActionRequest, context: ActionContext, claims: TargetClaims): Promise<ActionOutcome> {
   // Read again: what was true before the lock was taken may have changed.
   const installation = await claims.read(request.installation);
-  const { onWarning } = context.events;
-  // Records may be a copy of older ones (a CI job's cache): that they know the name says nothing of the newest run.
-  const elsewhere = request.force
-    ? Promise.resolve([])
-    : refuseRunElsewhere(request.installation, installation, claims.target, context);
-  const preparing = prepareAction(request, context, claims, installation);
-  const [prepared, warnings] = await Promise.all([
-    preparing.catch(unlessElsewhere(() => elsewhere, onWarning)),
-    elsewhere,
-  ]);
-  warnings.forEach(onWarning);
+  const prepared = await prepareRecorded(request, context, claims, installation);
   if (installation !== undefined) await clearEarlierRuns(installation, claims, context);
   const outcome = await runRecorded(prepared, context, claims);
   if (!request.deleteRecord || outcome.status !== 'succeeded') return outcome;
@@ -81,15 +70,6 @@ function withRecordLeft(outcome: ActionOutcome, cause: CnabError): ActionOutcome
   const forget = `To drop it: cnab forget ${shellWord(installation)} ${choiceOf(target)}`.trimEnd();
   const suggestions = [...cause.suggestions, forget];
   return { ...outcome, error: new CnabError('outputs-incomplete', message, { suggestions, cause }) };
-}
-
-/** Stateless actions leave no record and need no lock (spec 101); everything else does. */
-async function leavesNoRecord(request: ActionRequest, installation: Installation | undefined): Promise<boolean> {
-  const record = installation === undefined ? undefined : lastEffective(installation);
-  const action = actionOf(request, installation);
-  if (['install', 'upgrade', 'uninstall'].includes(action) || (request.bundle ?? record) === undefined) return false;
-  const { bundle } = await bundleOf(request, record);
-  return traitsOf(bundle, action).stateless;
 }
 
 /**

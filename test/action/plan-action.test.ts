@@ -68,4 +68,12 @@ describe('an action that is planned', () => {
     const { id } = await elsewhere(driver);
     await refuses(plan(FAKE_TARGET, APP, 'upgrade', driver), 'contact-lost', new RegExp(`run ${id}.* is running`));
   });
+
+  it('is refused where the run would be: another machine is on this installation, which is recorded here too', async () => {
+    await stage.run('install', (run) => run.output('url', 'http://x\n'));
+    const driver = new FakeDriver(() => assert.fail('the bundle ran'));
+    const { id } = await elsewhere(driver);
+    await refuses(plan(FAKE_TARGET, APP, 'rotate', driver), 'contact-lost', new RegExp(`run ${id}.* is running`));
+    assert.equal((await plan(FAKE_TARGET, APP, 'io.cnab.help', driver)).operation.action, 'io.cnab.help');
+  });
 });

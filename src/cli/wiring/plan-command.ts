@@ -5,6 +5,7 @@ import { PreviewView } from '../views/preview.js';
 import { ActionCommand } from './action-command.js';
 import { startLines } from './action-lines.js';
 import { requestOf, type ActionPlan } from './inputs.js';
+import { outputsFolderOf } from './outputs-folder.js';
 import { readPodPatch } from './pod-patch.js';
 
 /** An action that can also be looked at before it is run. */
@@ -16,13 +17,14 @@ export abstract class PlanCommand extends ActionCommand {
   }
 
   /**
-   * Asks the cluster who it is, because that decides which installation is meant; records and creates nothing. There is
-   * nothing to clean up, so a signal ends it at once.
+   * Asks the cluster who it is, because that decides which installation is meant, and what runs there; records and creates
+   * nothing. There is nothing to clean up, so a signal ends it at once.
    */
   protected async preview(plan: ActionPlan, flags: ActionFlags): Promise<PreviewView> {
     const { home, parts, surroundings } = this;
     this.known = { action: plan.action, installation: plan.installation };
     const { signal } = new AbortController();
+    await outputsFolderOf(flags, surroundings.cwd);
     const passOn = (chunk: Uint8Array): void => void this.say(Buffer.from(chunk).toString().trimEnd());
     const podPatch = await readPodPatch(flags['pod-patch'], surroundings.cwd);
     const settings = { ...settingsOf(flags), ...podPatch, dryRun: true };
