@@ -1,4 +1,3 @@
-import { BUILT_IN_ACTIONS } from '../bundle/bundle.js';
 import type { Installation } from '../claim/claim.js';
 import type { Target } from '../claim/target.js';
 import { CnabError } from '../errors.js';
@@ -25,8 +24,8 @@ export async function refuseRunElsewhere(
   const warnings: string[] = [];
   for (const run of (await unknownRuns(installation, recorded, { driver, signal }).catch(nothing)) ?? []) {
     const { runId, action, created } = run;
-    // A stateless action leaves no record either, and is in nobody's way.
-    if (!(BUILT_IN_ACTIONS as readonly string[]).includes(action)) continue;
+    // It leaves no record in its own store either, and is in nobody's way.
+    if (run.stateless) continue;
     const sight = await asked(signal, driver.look(run, signal)).catch(nothing);
     if (sight === undefined || sight.phase === 'absent') continue;
     const which = `${action} of "${installation}" that was begun ${new Date(created).toISOString()} (run ${runId})`;

@@ -4,6 +4,7 @@ import { valueText } from '../bundle/values.js';
 import type { Claim } from '../claim/claim.js';
 import type { EnvironmentVariable, InputFile, Operation, WantedOutput } from '../driver/driver.js';
 import type { ResolvedParameter } from './parameters.js';
+import { traitsOf } from './permit.js';
 
 export interface OperationParts {
   readonly claim: Claim;
@@ -27,6 +28,7 @@ export function buildOperation(parts: OperationParts): Operation {
     action: claim.action,
     revision: claim.revision,
     bundleName: bundle.name,
+    ...(traitsOf(bundle, claim.action).stateless ? { stateless: true } : {}),
     image,
     ...(parts.bundleFolder === undefined ? {} : { bundleFolder: parts.bundleFolder }),
     ...(parts.serviceAccount === undefined ? {} : { serviceAccount: parts.serviceAccount }),

@@ -36,6 +36,8 @@ export interface Operation {
   readonly action: string;
   readonly revision: string;
   readonly bundleName: string;
+  /** It leaves no record (spec 101), so nobody misses its end, and no other run waits for it. */
+  readonly stateless?: true;
   readonly image: InvocationImage;
   /** The bundle's own folder, where there is one; the sandbox runs `cnab/app/run` in it. */
   readonly bundleFolder?: string;
@@ -116,9 +118,7 @@ export interface BegunRun {
 export type KnownRun = Pick<BegunRun, 'runId' | 'state'>;
 
 /** A run of an installation that a driver found on its target. */
-export interface FoundRun {
-  readonly runId: string;
-  readonly action: string;
+export interface FoundRun extends Pick<Operation, 'runId' | 'action' | 'stateless'> {
   /** Milliseconds since 1970. */
   readonly created: number;
   readonly state: RunState;

@@ -55,6 +55,10 @@ function runOf(installation: string, metadata: V1ObjectMeta, state: FoundRun['st
   if (annotations[ANNOTATION.installation] !== installation) return [];
   const created = Date.parse(String(creationTimestamp));
   return [
-    { runId, action, created: Number.isNaN(created) ? 0 : created, state: { ...state, ...keeping({ keepJob }) } },
+    {
+      ...{ runId, action, created: Number.isNaN(created) ? 0 : created },
+      ...(annotations[ANNOTATION.stateless] === 'true' ? { stateless: true as const } : {}),
+      state: { ...state, ...keeping({ keepJob }) },
+    },
   ];
 }

@@ -75,6 +75,7 @@ function runAnnotations(operation: Operation, { keepJob }: DriverSettings): Reco
     [ANNOTATION.action]: operation.action,
     [ANNOTATION.revision]: operation.revision,
     [ANNOTATION.bundle]: operation.bundleName,
+    ...(operation.stateless ? { [ANNOTATION.stateless]: 'true' } : {}),
     ...(keepJob ? { [ANNOTATION.keepJob]: 'true' } : {}),
   };
 }

@@ -15,6 +15,8 @@ export const ANNOTATION = {
   action: 'cnab.io/action',
   revision: 'cnab.io/revision',
   bundle: 'cnab.io/bundle',
+  /** `true`: the action leaves no record. */
+  stateless: 'cnab.io/stateless',
   /** `true`: the Job is to stay, also for whoever takes the run up. */
   keepJob: 'cnab.io/keep-job',
   /** Of the Job alone: who is on the run. */

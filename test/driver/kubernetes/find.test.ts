@@ -44,6 +44,26 @@ describe('a run that no record tells of', () => {
     });
   }
 
+  for (const stateless of [true, undefined]) {
+    it(`tells by its Job and by its pod that it leaves ${stateless ? 'no' : 'a'} record`, async () => {
+      const { script } = waits();
+      const asked = { action: 'status', ...(stateless && { stateless }) };
+      await withProcesses({ invocation: script, operation: asked }, async (processes) => {
+        await processes.run(leaveOnLog());
+        const byJob = await find(processes, 'app');
+        processes.server.faults.forbid({ verb: 'list', resource: 'jobs' });
+        const byPod = await find(processes, 'app');
+        assert.deepEqual(
+          [...byJob, ...byPod].map((found) => [found.action, found.stateless]),
+          [
+            ['status', stateless],
+            ['status', stateless],
+          ],
+        );
+      });
+    });
+  }
+
   it('is told apart from one of an installation whose label is the same, and from what others wrote', async () => {
     const { script } = waits();
     const name = 'ä long name'.repeat(9);
