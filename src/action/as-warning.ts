@@ -7,6 +7,6 @@ export async function asWarning(step: () => Promise<void>): Promise<readonly str
     return [];
   } catch (error) {
     if (!(error instanceof CnabError)) throw error;
-    return [`${error.message}.`];
+    return [error.message.replace(/\.?$/u, '.')];
   }
 }

@@ -3,7 +3,7 @@ import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { errnoOf, isMissing } from './disk-error.js';
+import { errnoOf, ignoreMissing, isMissing } from './disk-error.js';
 
 const FOLDER_MODE = 0o700;
 export const FILE_MODE = 0o600;
@@ -187,8 +187,4 @@ async function writeWhole(path: string, content: string | Uint8Array): Promise<v
   } finally {
     await file.close();
   }
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
 }

@@ -47,6 +47,11 @@ export function isMissing(error: unknown): boolean {
   return errnoOf(error) === 'ENOENT';
 }
 
+/** For a `catch`: that something to remove is gone is no failure. */
+export function ignoreMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
+}
+
 /**
  * Translates what the file system refused into a CnabError `unavailable` of one sentence that names the path.
  * Everything else (a CnabError, a bug of ours) comes back as it is.

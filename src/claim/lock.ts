@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, readFile, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { FILE_MODE, linkNew, tempBeside } from './atomic-write.js';
-import { isMissing } from './disk-error.js';
+import { ignoreMissing, isMissing } from './disk-error.js';
 import type { StoreClock } from './store-options.js';
 import { factsOf, isDead, parseOwner, type LockOwner, type ProcessFacts, type ProcessProbe } from './owner.js';
 
@@ -147,8 +147,4 @@ async function readText(path: string): Promise<string | undefined> {
     if (isMissing(error)) return undefined;
     throw error;
   }
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
 }

@@ -65,14 +65,10 @@ export function sourceFlag(name: string): string {
   return `--credential ${shellWord(`${name}=env:${variable}`)}`;
 }
 
-/** Reads a set by NAME or FILE. Rejects with CnabError. */
-async function loadSet(
-  given: string,
-  kind: SetKind,
-  places: { readonly home: string; readonly cwd: string },
-): Promise<SourceSet & { readonly label: string }> {
-  const { path, label } = await locateSet(given, kind, places);
-  return { ...(await parseSet(await readSetFile(path, kind), kind, path)), label };
+/** Reads a credential set by NAME or FILE. Rejects with CnabError. */
+async function loadSet(given: string, places: { readonly home: string; readonly cwd: string }): Promise<SourceSet> {
+  const { path } = await locateSet(given, 'credential', places);
+  return await parseSet(await readSetFile(path, 'credential'), 'credential', path);
 }
 
 /** Rejects with CnabError `invalid` where the file cannot be read, or is too large. */
@@ -90,7 +86,7 @@ async function loadEntries(options: CredentialOptions): Promise<ReadonlyMap<stri
   const errors: CnabError[] = [];
   for (const given of options.sets) {
     try {
-      for (const entry of (await loadSet(given, 'credential', options)).entries) {
+      for (const entry of (await loadSet(given, options)).entries) {
         const before = entries.get(entry.name);
         if (before !== undefined)
           options.onNote?.(`credential "${entry.name}" is taken from ${entry.where}, not ${before.where}`);
