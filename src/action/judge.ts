@@ -1,19 +1,17 @@
 import { open, readFile, unlink } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { appliesTo, isSensitive, type Bundle, type Definition } from '../bundle/bundle.js';
-import { checkOutput, definitionType, outputDefault, outputWarning, typedOutput } from '../bundle/outputs.js';
-import { own } from '../bundle/own.js';
+import { appliesTo, definitionOf, isSensitive, type Bundle, type Definition } from '../bundle/bundle.js';
+import { checkOutput, outputDefault, outputWarning } from '../bundle/outputs.js';
 import type { CheckTime } from '../bundle/time-limit.js';
 import { valueTime } from '../bundle/values.js';
 import { isMissing } from '../claim/disk-error.js';
 import type { CollectedOutput, OperationResult } from '../driver/driver.js';
+import { summaryOf } from './output-summary.js';
 import type { OutputSummary } from './request.js';
 
 /** Above this an output is kept but its text is not checked against its definition: checking holds it in memory. */
 const LARGEST_CHECKED = 16 * 1024 * 1024;
-/** Above this a value is read with `cnab outputs show`, not from a JSON document. */
-const LARGEST_VALUE = 64 * 1024;
 
 /** An output that goes into the record. */
 export interface KeptOutput extends CollectedOutput {
@@ -61,7 +59,7 @@ export async function judgeOutputs(
     const expected: Expected = {
       name,
       path: output.path,
-      definition: own(bundle.definitions, output.definition) ?? true,
+      definition: definitionOf(bundle, output.definition),
       sensitive: isSensitive(bundle, output.definition),
       defaultFile: path.join(staging, `default-${index}`),
     };
@@ -90,7 +88,7 @@ async function judgeAbsent(expected: Expected, { status, problems }: RunResult):
   if (bytes === undefined) return failure('was not written');
   await writeDurably(defaultFile, bytes);
   const stored = { name, file: defaultFile, size: bytes.length, sha256: sha256Of(bytes), byBundle: false };
-  return { kept: [stored], summaries: [{ ...summarize(expected, stored, bytes), isDefault: true }] };
+  return { kept: [stored], summaries: [{ ...summaryOf({ ...expected, ...stored }, bytes), isDefault: true }] };
 }
 
 async function judgeCollected(
@@ -101,7 +99,10 @@ async function judgeCollected(
 ): Promise<Judgement> {
   const { name, definition, sensitive } = expected;
   const bytes = collected.size > LARGEST_CHECKED ? undefined : await readFile(collected.file);
-  const judged = { kept: [{ ...collected, byBundle: true }], summaries: [summarize(expected, collected, bytes)] };
+  const judged = {
+    kept: [{ ...collected, byBundle: true }],
+    summaries: [summaryOf({ ...expected, ...collected }, bytes)],
+  };
   if (!succeeded) return judged;
   if (bytes === undefined) {
     const unchecked = `output "${name}" is larger than 16 MiB: it is stored without a check against its definition.`;
@@ -134,20 +135,4 @@ function ignoreMissing(error: unknown): void {
 
 function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-function summarize(
-  { definition, sensitive }: Expected,
-  { name, size, sha256 }: CollectedOutput,
-  bytes: Uint8Array | undefined,
-): OutputSummary {
-  const told = bytes === undefined || sensitive || size > LARGEST_VALUE ? undefined : typedOutput(definition, bytes);
-  return {
-    name,
-    type: definitionType(definition),
-    size,
-    sha256,
-    sensitive,
-    ...(told === undefined ? {} : { value: told }),
-  };
 }

@@ -91,13 +91,14 @@ export interface ActionContext {
   readonly events: ActionEvents;
 }
 
-/** One output after a run, as commands print it; a sensitive one never carries its value. */
+/** One output after a run, as commands print it; a sensitive one carries neither its value nor its digest. */
 export interface OutputSummary {
   readonly name: string;
   /** JSON Schema type(s) of the definition, joined by `|`; empty when untyped. */
   readonly type: string;
   readonly size: number;
-  readonly sha256: string;
+  /** 64 hex digits; absent when sensitive, or not recorded. */
+  readonly sha256?: string;
   readonly sensitive: boolean;
   /** Typed value; absent when sensitive, binary or over 64 KiB. */
   readonly value?: Json;

@@ -10,6 +10,8 @@ export interface RawOutput {
   readonly file: string;
   /** `sha256:…` as the record has it; absent in foreign records. */
   readonly digest?: string;
+  /** Then no message tells a digest: that of a short secret tells the secret. */
+  readonly sensitive: boolean;
   /** A command that puts the bytes into a file. */
   readonly redirect: string;
 }
@@ -39,7 +41,7 @@ export async function writeRaw(output: RawOutput, screen: Screen): Promise<void>
       'unavailable',
       `the stored ${output.what} is damaged: its bytes do not have the recorded digest`,
       {
-        details: [`recorded ${output.digest}`, `found    ${actual}`, output.file],
+        details: [...(output.sensitive ? [] : [`recorded ${output.digest}`, `found    ${actual}`]), output.file],
       },
     );
   }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import type { CnabError } from '../../src/errors.js';
 import { writeRaw } from '../../src/cli/raw-output.js';
 import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
 
@@ -11,13 +12,19 @@ describe('an output as it is', () => {
   beforeEach(() => (home = temporaryHome()));
   afterEach(() => removeHome(home));
 
-  async function shown(content: string | Uint8Array, isTTY: boolean, digest?: string): Promise<Buffer> {
+  async function shown(
+    content: string | Uint8Array,
+    isTTY: boolean,
+    digest?: string,
+    sensitive = false,
+  ): Promise<Buffer> {
     const file = join(home, 'output');
     writeFileSync(file, content);
     const screen = Object.assign(new PassThrough({ highWaterMark: 1 << 24 }), { isTTY });
     const output = {
       what: 'output "x"',
       file,
+      sensitive,
       redirect: 'cnab outputs show app x > FILE',
       ...(digest ? { digest } : {}),
     };
@@ -59,6 +66,19 @@ describe('an output as it is', () => {
     const digest = `sha256:${createHash('sha256').update('right').digest('hex')}`;
     await shown('right', false, digest);
     await shown('anything', false, 'sha256:none');
-    await assert.rejects(shown('wrong', false, digest), { code: 'unavailable' });
+    await assert.rejects(shown('wrong', false, digest), ({ code, details }: CnabError) => {
+      assert.deepEqual([code, details.length], ['unavailable', 3]);
+      return true;
+    });
+  });
+
+  it('tells no digest of a sensitive one that is damaged, neither the recorded nor the found', async () => {
+    const digest = `sha256:${createHash('sha256').update('1234').digest('hex')}`;
+    await assert.rejects(shown('4321', false, digest, true), ({ code, message, details }: CnabError) => {
+      assert.equal(code, 'unavailable');
+      assert.deepEqual(details, [join(home, 'output')]);
+      assert.doesNotMatch([message, ...details].join(), /[0-9a-f]{64}/);
+      return true;
+    });
   });
 });

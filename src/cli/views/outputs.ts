@@ -44,9 +44,9 @@ export class OutputsView implements View {
 }
 
 export function outputJson(output: OutputSummary): Readonly<Record<string, Json>> {
-  const { name, type, size, sha256, sensitive, isDefault } = output;
-  // A second guard: whoever made the summary left the value of a sensitive output out.
-  const value = sensitive ? undefined : output.value;
+  const { name, type, size, sensitive, isDefault } = output;
+  // A second guard: whoever made the summary left both of a sensitive output out.
+  const { sha256, value } = sensitive ? {} : output;
   return withoutAbsent({
     name,
     type,

@@ -1,15 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import type { Definition } from '../../bundle/bundle.js';
-import { definitionType, typedOutput } from '../../bundle/outputs.js';
+import { isTold, summaryOf } from '../../action/output-summary.js';
+import { definitionOf } from '../../bundle/bundle.js';
+import { own } from '../../bundle/own.js';
 import type { TargetClaims } from '../../claim/claim-store.js';
 import { LOGS_OUTPUT } from '../../claim/claim.js';
 import { onDisk } from '../../claim/disk-error.js';
 import type { ProducedOutput } from '../../claim/status.js';
 import { CnabError } from '../../errors.js';
 import type { ListedOutput } from '../views/outputs.js';
-
-/** Above this a value is read with `outputs show`, not from a list. */
-const LARGEST_VALUE = 64 * 1024;
 
 export interface ListedOutputs {
   readonly outputs: readonly ListedOutput[];
@@ -37,26 +35,15 @@ async function listOutput(claims: TargetClaims, output: ProducedOutput): Promise
   const { name, claim, result, sensitive, metadata } = output;
   const stored = await claims.output(result.id, name);
   if (stored === undefined) return undefined;
-  const definition = definitionOf(output);
-  const value =
-    sensitive || stored.size > LARGEST_VALUE ? undefined : typedOutput(definition, await readFile(stored.file));
+  const declared = own(claim.bundle.outputs, name);
+  const definition = declared === undefined ? true : definitionOf(claim.bundle, declared.definition);
+  const sha256 = metadata.contentDigest?.replace(/^sha256:/, '');
+  const atHand = { name, definition, sensitive, size: stored.size, ...(sha256 === undefined ? {} : { sha256 }) };
   return {
-    name,
-    type: definitionType(definition),
-    size: stored.size,
-    sha256: (metadata.contentDigest ?? '').replace(/^sha256:/, ''),
-    sensitive,
+    ...summaryOf(atHand, isTold(atHand) ? await readFile(stored.file) : undefined),
     ...(metadata.generatedByBundle === 'false' ? { isDefault: true } : {}),
-    ...(value === undefined ? {} : { value }),
     runId: claim.id,
     action: claim.action,
     created: result.created,
   };
-}
-
-function definitionOf({ claim, name }: ProducedOutput): Definition {
-  const { outputs, definitions } = claim.bundle;
-  const definition = outputs !== undefined && Object.hasOwn(outputs, name) ? outputs[name]?.definition : undefined;
-  if (definition === undefined || definitions === undefined || !Object.hasOwn(definitions, definition)) return true;
-  return definitions[definition] ?? true;
 }

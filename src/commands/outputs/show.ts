@@ -35,6 +35,7 @@ export default class OutputsShow extends StoreCommand {
       {
         what: `output ${JSON.stringify(args.output)}`,
         file: stored.file,
+        sensitive: produced.sensitive,
         redirect: `cnab outputs show ${shellWord(args.name)} ${shellWord(args.output)} > FILE`,
         ...(contentDigest === undefined ? {} : { digest: contentDigest }),
       },
