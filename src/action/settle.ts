@@ -8,10 +8,11 @@ import { asWarning } from './as-warning.js';
 import { declaresLog, finalResult, verdictOf, type Verdict } from './final-result.js';
 import { judgeOutputs, type JudgedOutputs, type KeptOutput } from './judge.js';
 import { resultExtras } from './kept.js';
+import { NotedPlace } from './noted-place.js';
 import { outcomeOf } from './outcome.js';
 import type { ActionContext, ActionOutcome } from './request.js';
 import type { RunLog, RunLogEnd } from './run-log.js';
-import { noteDocument, type Outstanding } from './run-note.js';
+import type { Outstanding } from './run-note.js';
 import { stillStaged } from './still-staged.js';
 
 /** A run on its way to its end, begun by this process or by another. */
@@ -40,6 +41,22 @@ export interface RunProgress {
 
 type Drive = (io: DriverIo) => Promise<OperationResult>;
 
+/** How a run was left, when its driver was done with it. */
+type Ending =
+  /** Detached from, or left: it goes on, and so does its record. */
+  | { readonly kind: 'goes-on'; readonly outcome: ActionOutcome }
+  /** Recorded; somebody may go on with it, so its folder, its state and what is on the target stay. */
+  | { readonly kind: 'outstanding'; readonly outcome: ActionOutcome }
+  /** Recorded, and nothing is missing that could still come. `keepJob`: what is on the target stays all the same. */
+  | { readonly kind: 'settled'; readonly outcome: ActionOutcome; readonly keepJob: boolean }
+  /** Nothing came to what is recorded already, which stays as it is. `more`: it can be tried again. */
+  | {
+      readonly kind: 'no-news';
+      readonly outcome: ActionOutcome;
+      readonly lost: OperationResult;
+      readonly more: boolean;
+    };
+
 /**
  * Drives a run and settles it. In this order, because a process may be killed at any moment: the driver is done; outputs and
  * final result are on disk; what the run left on its target is released; its folder is removed. A run that goes on without
@@ -51,54 +68,50 @@ export async function bringToItsEnd(
   drive: Drive,
   progress: RunProgress = { driving: false, settled: false },
 ): Promise<ActionOutcome> {
-  const { claim, folder } = run;
-  let state = run.state;
-  const note = (now: RunState, outstanding?: Outstanding): Promise<void> =>
-    folder.saveState(noteDocument({ state: now, ...(outstanding === undefined ? {} : { outstanding }) }));
+  const { claim, claims, folder, target } = run;
+  const place = new NotedPlace(folder, run);
   progress.driving = true;
-  let ended: EndedRun;
+  let ending: Ending;
   try {
-    ended = await onDisk('keep', folder.staging, async () => {
-      const driven = await driveToItsEnd(run, context, drive, async (told) => {
-        await note(told, run.outstanding);
-        state = told;
-      });
-      const { result } = driven;
-      if (result.status === 'running') return { outcome: leftOutcome(run, context, driven), stays: true };
-      const outstanding = outstandingOf(result);
-      const stays = outstanding !== undefined;
-      // Before the record: what has a final result and nothing outstanding is released by whoever finds it.
-      if (outstanding !== undefined) await note(state ?? {}, outstanding);
-      if (isNoNews(run, result)) return { outcome: leftOutcome(run, context, driven), stays, lost: result };
-      const outcome = await settle(run, context, driven, stays);
-      if (run.outstanding !== undefined && !stays) await note(state ?? {});
-      return { outcome, stays, keep: result.keep === true };
-    });
+    ending = await onDisk('keep', folder.staging, () => driveAndRecord(run, context, drive, place));
   } catch (error) {
     // It may have run, and may go on: whatever is recorded of it now, it can be taken up.
-    if (state !== undefined) await note(state, {}).catch(() => undefined);
-    const { installation } = claim;
-    throw stillStaged(error, folder, run.claims === undefined ? undefined : { installation, target: run.target });
+    if (place.state !== undefined) await place.note({}).catch(() => undefined);
+    throw stillStaged(error, folder, claims === undefined ? undefined : { installation: claim.installation, target });
   }
-  const { outcome, stays, lost } = ended;
-  if (outcome.status === 'running' && lost === undefined) {
-    return run.claims === undefined ? await afterRun(outcome, () => folder.remove()) : outcome;
+  const { outcome } = ending;
+  progress.settled = ending.kind !== 'goes-on';
+  switch (ending.kind) {
+    case 'goes-on':
+      return claims === undefined ? await afterRun(outcome, () => folder.remove()) : outcome;
+    case 'outstanding':
+      return outcome;
+    case 'settled':
+      return await putAway(run, context, outcome, ending.keepJob ? undefined : place.state);
+    case 'no-news':
+      if (!ending.more) await putAway(run, context, outcome, place.state);
+      throw fetchedNoMore(run, ending.lost);
   }
-  progress.settled = true;
-  const released = ended.keep || stays || state === undefined ? outcome : await release(run, context, outcome, state);
-  const put = stays ? released : await afterRun(released, () => folder.remove());
-  if (lost !== undefined) throw fetchedNoMore(run, lost);
-  return put;
 }
 
-interface EndedRun {
-  readonly outcome: ActionOutcome;
-  /** Somebody may go on with it: its folder, its state and what is on the target stay. */
-  readonly stays: boolean;
-  /** What is on the target stays. */
-  readonly keep?: boolean;
-  /** Set where the record stays as it is. */
-  readonly lost?: OperationResult;
+async function driveAndRecord(
+  run: RunAtHand,
+  context: ActionContext,
+  drive: Drive,
+  place: NotedPlace,
+): Promise<Ending> {
+  const driven = await driveToItsEnd(run, context, drive, (state) => place.moved(state));
+  const { result } = driven;
+  if (result.status === 'running') return { kind: 'goes-on', outcome: leftOutcome(run, context, driven) };
+  const outstanding = outstandingOf(result);
+  const more = outstanding !== undefined;
+  // Before the record: what has a final result and nothing outstanding is released by whoever finds it.
+  if (more) await place.note(outstanding);
+  if (isNoNews(run, result)) return { kind: 'no-news', outcome: leftOutcome(run, context, driven), lost: result, more };
+  const outcome = await settle(run, context, driven, more);
+  if (more) return { kind: 'outstanding', outcome };
+  if (run.outstanding !== undefined) await place.note(undefined);
+  return { kind: 'settled', outcome, keepJob: result.keep === true };
 }
 
 /** What is known of a run's end is not given up for the news that it is not to be found any more. */
@@ -114,14 +127,16 @@ function fetchedNoMore({ claim, known }: RunAtHand, { error, outstanding }: Oper
     : new CnabError('contact-lost', `${what} could not be fetched${why}`, { suggestions: error?.suggestions ?? [] });
 }
 
-async function release(
-  { claim }: RunAtHand,
+/** Releases what is at `place` on the target, if anything is, and removes the run's folder; what goes wrong is a warning. */
+async function putAway(
+  { claim, folder }: RunAtHand,
   { driver }: ActionContext,
   outcome: ActionOutcome,
-  state: RunState,
+  place: RunState | undefined,
 ): Promise<ActionOutcome> {
-  const warnings = await driver.release({ runId: claim.id, state });
-  return { ...outcome, warnings: [...outcome.warnings, ...warnings] };
+  const warnings = place === undefined ? [] : await driver.release({ runId: claim.id, state: place });
+  const released = { ...outcome, warnings: [...outcome.warnings, ...warnings] };
+  return await afterRun(released, () => folder.remove());
 }
 
 /** After a lost contact everything is outstanding, its end too. */
