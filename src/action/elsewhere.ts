@@ -35,11 +35,7 @@ export async function refuseRunElsewhere(
       continue;
     }
     throw new CnabError('contact-lost', `the ${which} is not recorded here and has no end: it ${sight.detail}.`, {
-      suggestions: [
-        ...takeUpCommands(installation, target),
-        `To stop it: ${takeUpCommand('resume', installation, target, '--cancel')}`,
-        'To run beside it: --force',
-      ],
+      suggestions: [...takeUpCommands(installation, target, runId), 'To run beside it: --force'],
     });
   }
   return warnings;

@@ -3,7 +3,7 @@ import { CnabError } from '../errors.js';
 import type { RunSight } from '../driver/driver.js';
 import { asked } from './asked.js';
 import type { ActionContext } from './request.js';
-import { stateOf, takeUpCommand, takeUpCommands, type UnfinishedRun } from './unfinished.js';
+import { stateOf, takeUpCommands, type UnfinishedRun } from './unfinished.js';
 
 /**
  * Stops a run that never got an end, so that nothing runs beside it. Resolves with warnings. Rejects with CnabError
@@ -32,10 +32,7 @@ export async function giveUpRun(
     `${what} could not be stopped, and nothing is begun beside it: it ${sight.detail}.`,
     {
       details: released,
-      suggestions: [
-        ...takeUpCommands(installation, target),
-        `To stop it: ${takeUpCommand('resume', installation, target, '--cancel')}`,
-      ],
+      suggestions: [...takeUpCommands(installation, target, id)],
     },
   );
 }

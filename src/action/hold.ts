@@ -20,11 +20,12 @@ export async function holdRun(
     await asked(signal, driver.hold(run, { signal, takeOver, onProgress: events.onProgress }));
   } catch (error) {
     if (!(error instanceof RunHeld)) throw error;
-    const anyway = `--run ${run.runId}${cancel ? ' --cancel' : ''} --take-over`;
+    const command = (verb: string, more = ''): string => takeUpCommand(verb, name, target, `--run ${run.runId}${more}`);
+    const anyway = `${cancel ? ' --cancel' : ''} --take-over`;
     throw new HeldElsewhere(`${error.message}.`, error, [
-      `To see its log: ${takeUpCommand('logs -f', name, target)}`,
-      `To wait for its end: ${takeUpCommand('wait', name, target)}`,
-      `To take it from that process all the same: ${takeUpCommand('resume', name, target, anyway)}`,
+      `To see its log: ${command('logs -f')}`,
+      `To wait for its end: ${command('wait')}`,
+      `To take it from that process all the same: ${command('resume', anyway)}`,
     ]);
   }
 }

@@ -86,12 +86,15 @@ export function takeUpCommand(command: string, installation: string, target: Tar
   return `cnab ${command} ${shellWord(installation)}${more === '' ? '' : ` ${more}`} ${flagsFor(target)}`.trimEnd();
 }
 
-/** What to type for an unfinished run. */
-export function takeUpCommands(installation: string, target: Target): readonly string[] {
+/** What to type for an unfinished run: each names it, since there may be others. */
+export function takeUpCommands(installation: string, target: Target, runId: string): readonly string[] {
+  const command = (verb: string, more = ''): string =>
+    takeUpCommand(verb, installation, target, `--run ${runId}${more}`);
   return [
-    `To take it up, with its log and its outputs: ${takeUpCommand('resume', installation, target)}`,
-    `To wait for its end: ${takeUpCommand('wait', installation, target)}`,
-    `To see its log: ${takeUpCommand('logs -f', installation, target)}`,
+    `To take it up, with its log and its outputs: ${command('resume')}`,
+    `To wait for its end: ${command('wait')}`,
+    `To see its log: ${command('logs -f')}`,
+    `To stop it: ${command('resume', ' --cancel')}`,
   ];
 }
 
@@ -122,8 +125,7 @@ export async function refuseUnfinished(
     `the ${action} of "${installation.name}" that was begun ${created} (run ${id}) never reported an end: it ${sight.detail}.`,
     {
       suggestions: [
-        ...takeUpCommands(installation.name, claims.target),
-        `To stop it: ${takeUpCommand('resume', installation.name, claims.target, '--cancel')}`,
+        ...takeUpCommands(installation.name, claims.target, id),
         'To go on without it: --force (it is then stopped and recorded as unknown, and its Job is removed)',
       ],
     },

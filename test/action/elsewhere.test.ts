@@ -21,7 +21,18 @@ describe('a run of another machine that goes on', () => {
       driver.found = [{ ...found, action }];
       for (const mine of ['upgrade', 'rotate', 'status']) {
         const message = new RegExp(`the ${action} of "app" .* \\(run ${found.runId}\\) is not recorded here`);
-        await refuses(stage.run(mine, driver), 'contact-lost', message);
+        const { suggestions } = await refuses(stage.run(mine, driver), 'contact-lost', message);
+        // There may be several, and each command is about the one that was told.
+        const commands = suggestions.filter((line) => line.includes('cnab '));
+        assert.deepEqual(
+          commands.map((line) => /: cnab (.*) app --run (\S+)( --cancel)? --context/.exec(line)?.slice(1)),
+          [
+            ['resume', found.runId, undefined],
+            ['wait', found.runId, undefined],
+            ['logs -f', found.runId, undefined],
+            ['resume', found.runId, ' --cancel'],
+          ],
+        );
       }
       assert.deepEqual(driver.operations, []);
     });

@@ -145,7 +145,7 @@ describe('runAction', () => {
       stage.run('uninstall', ok),
       'contact-lost',
       new RegExp(
-        `upgrade of "app" .*run ${id}.* never reported an end: it is not there[^]*cnab resume app --context[^]*cnab wait app[^]*logs -f app[^]*--cancel[^]*--force`,
+        `upgrade of "app" .*run ${id}.* never reported an end: it is not there[^]*cnab resume app --run ${id} --context[^]*cnab wait app --run ${id}[^]*logs -f app --run ${id}[^]*--run ${id} --cancel[^]*--force`,
       ),
     );
     await stage.run('uninstall', ok, { force: true });

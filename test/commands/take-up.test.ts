@@ -176,7 +176,10 @@ describe('a run that goes on without its command', () => {
     await lock.release();
     const refused = (await run(Uninstall, ['app'])) as { exitCode: number; stderr: string };
     assert.equal(refused.exitCode, 8);
-    assert.match(refused.stderr, /never reported an end: it is not there\.\n[^]*cnab resume app --context test/);
+    assert.match(
+      refused.stderr,
+      /never reported an end: it is not there\.\n[^]*cnab resume app --run \S+ --context test/,
+    );
     assert.match((await run(Forget, ['app'])).stderr, /has no recorded end, and no process is on it/);
   });
 
