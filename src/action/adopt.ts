@@ -87,19 +87,17 @@ export async function unknownRuns(
 }
 
 /**
- * Those of them whose record can be used: whoever may write there must not keep a good run from being found. `refused` gets why
- * others cannot. Rejects as `readAdopted` does where nothing can be read at all.
+ * Those of `found` whose record can be used: whoever may write there must not keep a good run from being found. `refused` gets
+ * why others cannot. Rejects as `readAdopted` does where nothing can be read at all.
  */
 export async function* usableRuns(
+  found: readonly FoundRun[],
   name: string,
-  runId: string | undefined,
-  installation: Installation | undefined,
   context: Pick<ActionContext, 'driver' | 'signal' | 'clock'>,
   refused: CnabError[],
 ): AsyncGenerator<AdoptedRun> {
-  for (const found of await unknownRuns(name, installation, context)) {
-    if (runId !== undefined && found.runId !== runId) continue;
-    const adopted = await readAdopted(found, name, context).catch((error: unknown) => {
+  for (const run of found) {
+    const adopted = await readAdopted(run, name, context).catch((error: unknown) => {
       if (error instanceof CnabError && (error.code === 'invalid' || error.code === 'not-found')) refused.push(error);
       else throw error;
     });

@@ -1,10 +1,6 @@
-import { BUILT_IN_ACTIONS } from '../bundle/bundle.js';
-import type { Installation } from '../claim/claim.js';
-import { lastRun } from '../claim/status.js';
 import type { Target } from '../claim/target.js';
 import type { BegunRun, RunEnd } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
-import { unknownRuns } from './adopt.js';
 import { asked } from './asked.js';
 import type { ActionContext } from './request.js';
 import { takeUpCommand } from './unfinished.js';
@@ -69,23 +65,4 @@ async function secondJob(
   const found = await asked(signal, driver.find(run.installation, signal));
   const same = found.find(({ runId, state }) => runId === run.runId && !jobs.has(state.jobUid));
   return same === undefined ? undefined : { ...run, state: same.state };
-}
-
-/**
- * The run of another machine that somebody who names none has in mind: the newest that is newer than all of this store. An
- * action that is not built in may be a stateless one, and counts only where nothing else is known.
- */
-export async function runElsewhere(
-  name: string,
-  runId: string | undefined,
-  installation: Installation | undefined,
-  context: ActionContext,
-): Promise<SeenRun | undefined> {
-  const runs = await unknownRuns(name, installation, context);
-  const last = installation === undefined ? undefined : lastRun(installation);
-  const newer = runs.filter((run) => (runId === undefined ? run.runId > (last?.claim.id ?? '') : run.runId === runId));
-  const isBuiltIn = (action: string): boolean => (BUILT_IN_ACTIONS as readonly string[]).includes(action);
-  const named = runId !== undefined || last === undefined;
-  const found = newer.find(({ action }) => isBuiltIn(action)) ?? (named ? newer[0] : undefined);
-  return found === undefined ? undefined : { ...found, installation: name };
 }

@@ -1,15 +1,17 @@
 import { checkInstallationName } from '../bundle/names.js';
 import { shellWord } from '../bundle/shell-word.js';
 import type { InstallationLock, TargetClaims } from '../claim/claim-store.js';
-import type { ClaimRecord, Installation } from '../claim/claim.js';
-import { lastRun } from '../claim/status.js';
+import type { ClaimRecord } from '../claim/claim.js';
+import { processOf } from '../claim/owner.js';
+import type { FoundRun } from '../driver/driver.js';
 import { CnabError } from '../errors.js';
-import { isThere, keptNote, orLeave, recordAdopted, usableRuns } from './adopt.js';
+import { isThere, keptNote, orLeave, recordAdopted, unknownRuns, usableRuns } from './adopt.js';
 import { broughtBy } from './brought.js';
 import { holdRun } from './hold.js';
 import { choiceOf, notInstalled } from './refuse.js';
 import type { ActionContext, ActionOutcome } from './request.js';
 import { releaseLeftovers } from './leftovers.js';
+import { LAST_RUN, meantRun } from './meant-run.js';
 import { onRun } from './on-run.js';
 import { noteDocument } from './run-note.js';
 import { afterRun } from './settle.js';
@@ -18,7 +20,7 @@ import { stateOf, surveyRuns, takeUpCommand } from './unfinished.js';
 
 export interface ResumeRequest {
   readonly installation: string;
-  /** Absent: the newest run that can be taken up. */
+  /** Or `LAST_RUN`; absent: the newest run that can be taken up. */
   readonly runId?: string;
   /** Stop it, and settle it. */
   readonly cancel: boolean;
@@ -63,7 +65,7 @@ async function lockFor(name: string, claims: TargetClaims): Promise<Installation
     if (!(error instanceof CnabError) || error.code !== 'busy') throw error;
     const owner = await claims.owner(name);
     if (owner === undefined) throw error;
-    const what = `another process (pid ${owner.pid} on ${owner.host}, ${owner.purpose} since ${owner.since})`;
+    const what = `${processOf(owner)} (${owner.purpose} since ${owner.since})`;
     throw new CnabError('busy', `${what} is on it.`, {
       cause: error,
       suggestions: [
@@ -82,11 +84,20 @@ async function resumeLocked(request: ResumeRequest, context: ActionContext, clai
   const survey = installation === undefined ? undefined : await surveyRuns(claims, installation);
   const warnings = await releaseLeftovers(survey?.leftovers ?? [], name, claims, context);
   warnings.forEach(context.events.onWarning);
-  const mine = survey?.unfinished.find(({ record }) => runId === undefined || record.claim.id === runId);
-  if (mine !== undefined) {
-    const { record } = mine;
-    const state = await stateOf(name, { runId: record.claim.id, state: mine.note.state }, context);
-    const note = { ...mine.note, state };
+  const unfinished = survey?.unfinished ?? [];
+  const meantOf = (others: () => Promise<readonly FoundRun[]>) =>
+    meantRun({ run: runId, to: 'settle' }, installation, unfinished, others);
+  let meant = await meantOf(() => unknownRuns(name, installation, context));
+  if (meant.kind === 'elsewhere') {
+    const adopted = await adopt(request, meant.found, context, claims);
+    if (adopted !== undefined) return adopted;
+    meant = await meantOf(() => Promise.resolve([]));
+  }
+  if (meant.kind === 'ended') return { ...meant, claims };
+  if (meant.kind === 'open') {
+    const { record, note: noted } = meant.run;
+    const state = await stateOf(name, { runId: record.claim.id, state: noted.state }, context);
+    const note = { ...noted, state };
     return await onRun(record.claim, purposeOf(request), { claims, store }, async (folder) => {
       // Only now: of two processes of this home the one that is on it stays the one that its Job names.
       await holdRun({ runId: record.claim.id, state }, request, claims.target, context);
@@ -94,18 +105,10 @@ async function resumeLocked(request: ResumeRequest, context: ActionContext, clai
       return { kind: 'settled', outcome: await takeUp(run, context) };
     });
   }
-  const recorded = installation?.records.find(({ claim }) => claim.id === runId);
-  if (recorded !== undefined) return { kind: 'ended', record: recorded, claims };
-  const adopted = await adopt(request, context, claims, installation);
-  if (adopted !== undefined) return adopted;
-  if (installation === undefined) throw await notInstalled(name, claims.target, context.store);
-  const last = lastRun(installation);
-  if (last === undefined || runId !== undefined) {
-    throw new CnabError('not-found', `"${name}" has no run ${JSON.stringify(runId ?? 'last')}.`, {
-      suggestions: [`Its runs: cnab history ${shellWord(name)} ${choiceOf(claims.target)}`.trimEnd()],
-    });
-  }
-  return { kind: 'ended', record: last, claims };
+  if (installation === undefined) throw await notInstalled(name, claims.target, store);
+  throw new CnabError('not-found', `"${name}" has no run ${JSON.stringify(runId ?? LAST_RUN)}.`, {
+    suggestions: [`Its runs: cnab history ${shellWord(name)} ${choiceOf(claims.target)}`.trimEnd()],
+  });
 }
 
 function purposeOf({ cancel }: ResumeRequest): string {
@@ -118,15 +121,15 @@ function purposeOf({ cancel }: ResumeRequest): string {
  */
 async function adopt(
   request: ResumeRequest,
+  runs: readonly FoundRun[],
   context: ActionContext,
   claims: TargetClaims,
-  installation: Installation | undefined,
 ): Promise<Resumed | undefined> {
   const { installation: name, runId, cancel } = request;
   const { onWarning } = context.events;
   const refused: CnabError[] = [];
-  for await (const adopted of usableRuns(name, runId, installation, context, refused)) {
-    if (adopted.stateless && runId === undefined) continue;
+  for await (const adopted of usableRuns(runs, name, context, refused)) {
+    if (adopted.stateless && (runId === undefined || runId === LAST_RUN)) continue;
     const { found } = adopted;
     const { claim, stateless, inputs } = adopted;
     const resumed = await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {

@@ -1,16 +1,17 @@
 import { checkInstallationName } from '../bundle/names.js';
 import type { LiveOwner, TargetClaims } from '../claim/claim-store.js';
-import type { ClaimRecord, Installation } from '../claim/claim.js';
+import type { ClaimRecord } from '../claim/claim.js';
 import { InUse, lockAdvice } from '../claim/in-use.js';
 import { processOf } from '../claim/owner.js';
-import { isUnsettled, lastRun, statusOf, unsettled } from '../claim/status.js';
 import { CnabError } from '../errors.js';
+import { unknownRuns } from './adopt.js';
 import { HeldElsewhere } from './hold.js';
-import { leftError, lookOn, runElsewhere, type LookedOn, type SeenRun } from './look-on.js';
+import { leftError, lookOn, type LookedOn, type SeenRun } from './look-on.js';
+import { meantRun, unaskedNote, type MeantRun } from './meant-run.js';
 import type { ActionContext } from './request.js';
 import { resumeAction, type Resumed, type ResumeRequest } from './resume-action.js';
 import { readNote } from './run-note.js';
-import { stateOf } from './unfinished.js';
+import { stateOf, surveyRuns } from './unfinished.js';
 
 /** How often the record of a run is looked at that a live process is on. */
 const LOOK_MS = 500;
@@ -52,17 +53,15 @@ class Waiting {
 
   async run(asked: string | undefined): Promise<Waited> {
     const { name, claims, context } = this;
-    for (let runId = asked; ;) {
-      const installation = await claims.read(name);
-      const record = recordOf(installation, runId);
-      if (record === undefined || !isOpen(record)) {
-        const seen = await this.#elsewhere(runId, installation, record);
-        if (seen !== undefined) return await lookOn(seen, claims.target, context);
-        if (record !== undefined) return { kind: 'ended', record, claims };
-      }
+    for (let run = asked; ;) {
+      const meant = await this.#meant(run);
+      if (meant.kind === 'ended') return { ...meant, claims };
+      const [seen] = meant.kind === 'elsewhere' ? meant.found : [];
+      if (seen !== undefined) return await lookOn({ ...seen, installation: name }, claims.target, context);
+      const record = meant.kind === 'open' ? meant.run.record : undefined;
       // It stays the one that was meant, also where the next action begins at once.
-      runId ??= record?.claim.id;
-      const ended = await this.#step(runId, record);
+      if (record !== undefined) run = record.claim.id;
+      const ended = await this.#step(run, record);
       if (ended !== undefined) return ended;
       await context.clock.sleep(this.#pauseMs, context.signal).catch(() => undefined);
       if (context.signal.aborted) throw leftError(name);
@@ -70,16 +69,14 @@ class Waiting {
   }
 
   /** Of an ended run it is told also where nobody can ask the target for a later one. */
-  async #elsewhere(
-    runId: string | undefined,
-    installation: Installation | undefined,
-    record: ClaimRecord | undefined,
-  ): Promise<SeenRun | undefined> {
-    if (record !== undefined && runId !== undefined) return undefined;
-    return await runElsewhere(this.name, runId, installation, this.context).catch((error: unknown) => {
-      if (record === undefined || !(error instanceof CnabError)) throw error;
-      return undefined;
-    });
+  async #meant(run: string | undefined): Promise<MeantRun> {
+    const { name, claims, context } = this;
+    const installation = await claims.read(name);
+    const unfinished = installation === undefined ? [] : (await surveyRuns(claims, installation)).unfinished;
+    const others = (): ReturnType<typeof unknownRuns> => unknownRuns(name, installation, context);
+    return await meantRun({ run, to: 'look' }, installation, unfinished, others, (error) =>
+      context.events.onWarning(unaskedNote(error)),
+    );
   }
 
   /** Undefined: it is to be looked at again. */
@@ -143,16 +140,4 @@ class Waiting {
     const state = await stateOf(installation, { runId, state: noted }, this.context);
     return { runId, installation, action, state };
   }
-}
-
-/** The one that is named; else the newest without an end; else the newest. */
-function recordOf(installation: Installation | undefined, runId: string | undefined): ClaimRecord | undefined {
-  if (installation === undefined) return undefined;
-  if (runId === undefined) return unsettled(installation) ?? lastRun(installation);
-  return installation.records.find(({ claim }) => claim.id === runId);
-}
-
-/** What is recorded as unknown may still be found out; `resumeAction` tells when it is not. */
-function isOpen(record: ClaimRecord): boolean {
-  return isUnsettled(record) || statusOf(record) === 'unknown';
 }

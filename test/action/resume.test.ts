@@ -185,7 +185,7 @@ describe('a run whose process was killed', () => {
     await refuses(
       resume(),
       'busy',
-      new RegExp(`pid ${process.pid} on .*, upgrade since .*is on it[^]*logs -f app[^]*wait app`),
+      new RegExp(`^process ${process.pid} on .* \\(upgrade since .*is on it[^]*logs -f app[^]*wait app`),
     );
     await lock.release();
   });

@@ -4,9 +4,9 @@ import { appendFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Logs from '../../src/commands/logs.js';
 import Resume from '../../src/commands/resume.js';
-import type { CnabError } from '../../src/errors.js';
-import type { FakeDriver } from '../helpers/fake-driver.js';
-import { FAKE_TARGET } from '../helpers/fake-driver.js';
+import Upgrade from '../../src/commands/upgrade.js';
+import { CnabError } from '../../src/errors.js';
+import { FAKE_TARGET, FakeDriver } from '../helpers/fake-driver.js';
 import { storeAt } from '../helpers/recorded-installation.js';
 import { type InProcess } from '../helpers/run-command.js';
 import { LeftRun, type AnyCommand } from './left-run.js';
@@ -77,6 +77,64 @@ describe('cnab logs -f shows a run that goes on', () => {
     assert.equal(existsSync(join(home, 'cnab/targets')), false);
     driver.found = [];
     assert.equal(((await follow()).thrown as CnabError).code, 'not-found');
+  });
+
+  describe('of another machine, though what is recorded here has ended', () => {
+    let runId: string;
+    beforeEach(async () => {
+      await detach();
+      await run(Resume, ['app']);
+      await stage.detachElsewhere(Upgrade, ['app', '-p', 'token=secret']);
+      runId = driver.found[0]?.runId ?? '';
+      driver.follows = async ({ onLog }) => {
+        await onLog(Buffer.from('new\n'));
+        return { complete: true };
+      };
+    });
+
+    it('as the refusal of a command tells to type, by its id, and as the newest', async () => {
+      driver.sight = { phase: 'running', detail: 'is running in pod p' };
+      const refused = (await run(Upgrade, ['app', '-p', 'token=secret'])).thrown as CnabError;
+      const [, told = ''] = /^To see its log: cnab logs (.*)$/m.exec(refused.suggestions.join('\n')) ?? [];
+      assert.deepEqual(told.split(' ').slice(0, 4), ['-f', 'app', '--run', runId]);
+      for (const argv of [
+        told.split(' '),
+        ['-f', 'app'],
+        ['-f', 'app', '--run', 'last'],
+        ['-f', 'app', '--run', 'LAST'],
+      ]) {
+        const { exitCode, stdout, stderr } = await run(Logs, argv);
+        assert.deepEqual([exitCode, stdout], [0, 'new\n'], argv.join(' '));
+        assert.match(
+          stderr,
+          new RegExp(`^note: upgrade \\(run ${runId}\\) has ended; .*: cnab resume app --run ${runId} `),
+        );
+      }
+      assert.equal((await run(Logs, ['app', '--run', 'last'])).stdout, 'one\ntwo\n');
+    });
+
+    it('or shows what is stored, and says what it does not know, where that target is not asked', async () => {
+      driver.find = () => Promise.reject(new CnabError('unavailable', 'the cluster is away'));
+      const away = await follow();
+      assert.deepEqual([away.exitCode, away.stdout], [0, 'one\ntwo\n']);
+      const note = /^note: whether another machine has begun a newer run is not known: the cluster is away$/m;
+      assert.match(away.stderr, note);
+      const other = new FakeDriver(() => assert.fail('it ran'), { ...FAKE_TARGET, id: 'other', context: 'other' });
+      const { exitCode, stdout, stderr } = await follow({ driver: other });
+      assert.deepEqual([exitCode, stdout], [0, 'one\ntwo\n']);
+      assert.match(
+        stderr,
+        /is not known: the record is of test .*, not of other .*; add --context test --namespace default$/m,
+      );
+      const named = await run(Logs, ['-f', 'app', '--run', runId], { driver: other });
+      assert.match((named.thrown as CnabError).message, /^the record is of test .*, not of other /);
+    });
+
+    it('or says that it cannot be shown, and no older log in its place', async () => {
+      driver.inputsOf = () => Promise.reject(new CnabError('not-found', 'its secret is gone'));
+      const { thrown, stdout } = await follow();
+      assert.deepEqual([(thrown as CnabError).message, stdout], ['its secret is gone', '']);
+    });
   });
 
   it('until somebody leaves, which stops nothing', async () => {

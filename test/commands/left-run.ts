@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseCommand } from '../../src/cli/base-command.js';
 import Install from '../../src/commands/install.js';
@@ -32,6 +32,20 @@ export class LeftRun {
 
   detach(...argv: string[]): ReturnType<typeof runInProcess> {
     return this.run(Install, [...INSTALL, '--detach', ...argv]);
+  }
+
+  /** Begins a run in a copy of this home as it is now, as another machine that has these records; the driver's target knows it. */
+  async detachElsewhere(command: AnyCommand, argv: readonly string[]): Promise<void> {
+    const other = temporaryHome();
+    cpSync(this.home, other, { recursive: true });
+    await this.run(command, [...argv, '--detach'], { home: other });
+    removeHome(other);
+    const operation = this.driver.operations.at(-1);
+    if (operation === undefined) throw new Error('nothing ran');
+    const { runId, action, record, stateless } = operation;
+    const state = { namespace: 'default', job: 'j', jobUid: 'u' };
+    this.driver.found = [{ runId, action, created: Date.now(), ...(stateless && { stateless }), state }];
+    this.driver.inputsOf = () => Promise.resolve({ record, environment: new Map(), files: new Map() });
   }
 
   remove(): void {

@@ -1,3 +1,4 @@
+import { LAST_RUN } from '../../action/meant-run.js';
 import { nearest } from '../../bundle/nearest.js';
 import { shellWord } from '../../bundle/shell-word.js';
 import type { TargetClaims, StoredOutput } from '../../claim/claim-store.js';
@@ -12,10 +13,16 @@ import {
 } from '../../claim/status.js';
 import { CnabError } from '../../errors.js';
 
-/** The run that `--run ID|last` names. Throws CnabError `not-found`. */
+/** What `--run ID|last` says: an id as records have it, or `LAST_RUN`; either may be typed in small letters or large ones. */
+export function runNamed(run: string): string {
+  return run.toLowerCase() === LAST_RUN ? LAST_RUN : run.toUpperCase();
+}
+
+/** The recorded run that `--run ID|last` names. Throws CnabError `not-found`. */
 export function runOf(installation: Installation, run: string): ClaimRecord {
+  const named = runNamed(run);
   const record =
-    run === 'last' ? lastRun(installation) : installation.records.find(({ claim }) => claim.id === run.toUpperCase());
+    named === LAST_RUN ? lastRun(installation) : installation.records.find(({ claim }) => claim.id === named);
   if (record) return record;
   throw new CnabError('not-found', `"${installation.name}" has no run ${JSON.stringify(run)}`, {
     suggestions: [`its runs: cnab history ${shellWord(installation.name)}`],

@@ -1,22 +1,23 @@
 import { createReadStream } from 'node:fs';
-import { usableRuns } from '../../action/adopt.js';
+import { unknownRuns, usableRuns } from '../../action/adopt.js';
 import { followRun } from '../../action/follow-run.js';
+import { meantRun, unaskedNote } from '../../action/meant-run.js';
 import { describeTarget, flagsFor } from '../../action/refuse.js';
 import { readNote } from '../../action/run-note.js';
-import { stateOf, takeUpCommand } from '../../action/unfinished.js';
+import { stateOf, surveyRuns, takeUpCommand } from '../../action/unfinished.js';
 import type { TargetClaims } from '../../claim/claim-store.js';
 import type { Claim, ClaimRecord, Installation } from '../../claim/claim.js';
-import { isUnsettled, lastRun, unsettled } from '../../claim/status.js';
-import type { Driver } from '../../driver/driver.js';
+import type { Target } from '../../claim/target.js';
+import type { Driver, FoundRun } from '../../driver/driver.js';
 import { CnabError } from '../../errors.js';
 import { exitCodeOf, SUCCEEDED, type ExitCode } from '../exit-codes.js';
 import { audienceOf, logGuard } from '../log-guard.js';
 import { settingsOf } from '../settings.js';
 import { stopSignals, type Signal } from '../signals.js';
 import { write } from '../write.js';
-import type { TargetChoice } from './find-installation.js';
+import type { FoundInstallation, TargetChoice } from './find-installation.js';
 import { findLog } from './find-log.js';
-import { runOf } from './find-run.js';
+import { runNamed } from './find-run.js';
 import { StoreCommand } from './store-command.js';
 import { openShown, tailFile, type ShownFile } from './tail-file.js';
 
@@ -30,6 +31,7 @@ interface LogFlags extends TargetChoice {
 interface Following {
   readonly signal: AbortSignal;
   readonly show: (bytes: Uint8Array) => Promise<void>;
+  readonly driver: () => Promise<Driver>;
 }
 
 /** Prints the log of a run: the stored one, or, while it has no end, as it grows. */
@@ -65,30 +67,53 @@ export abstract class LogCommand extends StoreCommand {
       onStop: (_line, _reason, by) => (left = by),
       onLeave: () => undefined,
     });
-    const following: Following = { signal, show };
-    const found = await this.find(name, flags, '-f').catch((error: unknown) => {
-      if (error instanceof CnabError && error.code === 'not-found') return error;
-      throw error;
-    });
-    if (found instanceof CnabError) await this.followUnknown(name, flags, following, found);
-    else await this.followKnown(found.claims, found.installation, flags, following);
+    await this.onTarget(flags, (driver) => this.followMeant(name, flags, { signal, show, driver }));
     if (left === undefined) return SUCCEEDED;
     return left === 'SIGHUP' ? exitCodeOf('contact-lost') : exitCodeOf('interrupted', left);
   }
 
-  private async followKnown(
+  private async followMeant(name: string, flags: LogFlags, following: Following): Promise<void> {
+    const found = await this.find(name, flags, '-f').catch((error: unknown) => {
+      if (error instanceof CnabError && error.code === 'not-found') return error;
+      throw error;
+    });
+    const known = found instanceof CnabError ? undefined : found;
+    const run = flags.run === undefined ? undefined : runNamed(flags.run);
+    const notes: string[] = [];
+    const others = (): Promise<readonly FoundRun[]> => this.others(name, known, flags, following);
+    const unfinished = known === undefined ? [] : (await surveyRuns(known.claims, known.installation)).unfinished;
+    const meant = await meantRun({ run, to: 'look' }, known?.installation, unfinished, others, (error) =>
+      notes.push(`note: ${unaskedNote(error)}`),
+    );
+    if (following.signal.aborted) return;
+    await this.note(flags, notes);
+    if (meant.kind === 'elsewhere') return await this.followElsewhere(name, meant.found, flags, following);
+    if (found instanceof CnabError) throw found;
+    const { claims, installation } = found;
+    if (meant.kind === 'open') return await this.followOpen(claims, meant.run.record, flags, following);
+    return await this.showStored(claims, installation, flags, following.show);
+  }
+
+  /** Runs that the target knows and this store does not. One of another driver was never there. */
+  private async others(
+    name: string,
+    known: FoundInstallation | undefined,
+    flags: LogFlags,
+    { signal, driver: open }: Following,
+  ): Promise<readonly FoundRun[]> {
+    if (known !== undefined && known.target.driver !== driverOf(flags)) return [];
+    const driver = await open();
+    if (known !== undefined) await assertOn(known.target, driver, signal);
+    return await unknownRuns(name, known?.installation, { driver, signal });
+  }
+
+  private async followOpen(
     claims: TargetClaims,
-    installation: Installation,
+    record: ClaimRecord,
     flags: LogFlags,
     following: Following,
   ): Promise<void> {
-    const { name } = installation;
-    const record =
-      flags.run === undefined ? (unsettled(installation) ?? lastRun(installation)) : runOf(installation, flags.run);
-    if (record === undefined || !isUnsettled(record)) {
-      return await this.showStored(claims, installation, flags, following.show);
-    }
-    const { id } = record.claim;
+    const { id, installation: name } = record.claim;
     const left = await claims.runLeft(id);
     const shown = left === undefined ? undefined : await openShown(left.logFile);
     try {
@@ -116,9 +141,11 @@ export abstract class LogCommand extends StoreCommand {
     }
   }
 
-  private async isOpen(claims: TargetClaims, name: string, runId: string): Promise<boolean> {
-    const record = (await claims.read(name))?.records.find(({ claim }) => claim.id === runId);
-    return record !== undefined && isUnsettled(record);
+  private async isOpen(claims: TargetClaims, name: string, run: string): Promise<boolean> {
+    const installation = await claims.read(name);
+    if (installation === undefined) return false;
+    const { unfinished } = await surveyRuns(claims, installation);
+    return (await meantRun({ run, to: 'look' }, installation, unfinished, () => Promise.resolve([]))).kind === 'open';
   }
 
   /** No process of this store is on it. */
@@ -129,39 +156,32 @@ export abstract class LogCommand extends StoreCommand {
     following: Following,
     shown: ShownFile | undefined,
   ): Promise<void> {
-    await this.onDriver(flags, async (driver) => {
-      const here = await driver.target(following.signal);
-      if (here.id !== claims.target.id) {
-        throw new CnabError(
-          'invalid',
-          `the run is on ${describeTarget(claims.target)}, not on ${describeTarget(here)}`,
-          {
-            suggestions: [`add ${flagsFor(claims.target)}`],
-          },
-        );
-      }
-      const noted = readNote((await claims.runLeft(claim.id))?.state);
-      const run = { runId: claim.id, state: noted.state };
-      const state = await stateOf(claim.installation, run, { driver, signal: following.signal });
-      const complete = await followRun({ claim, state }, { driver, signal: following.signal }, following.show, shown);
-      await this.sayEnd(claim, claims.target, complete, flags, following.signal);
-    });
+    const { signal, show, driver: open } = following;
+    const driver = await open();
+    await assertOn(claims.target, driver, signal);
+    const noted = readNote((await claims.runLeft(claim.id))?.state);
+    const run = { runId: claim.id, state: noted.state };
+    const state = await stateOf(claim.installation, run, { driver, signal });
+    const complete = await followRun({ claim, state }, { driver, signal }, show, shown);
+    await this.sayEnd(claim, claims.target, complete, flags, signal);
   }
 
   /** A run that another machine began: only its target knows it. */
-  private async followUnknown(name: string, flags: LogFlags, following: Following, unknown: CnabError): Promise<void> {
-    const { signal, show } = following;
-    await this.onDriver(flags, async (driver) => {
-      const context = { driver, signal, clock: this.parts.clock };
-      const refused: CnabError[] = [];
-      for await (const run of usableRuns(name, flags.run?.toUpperCase(), undefined, context, refused)) {
-        const { claim, found, inputs } = run;
-        for (const { message } of flags.quiet ? [] : refused) await this.say(`warning: ${message}.`);
-        const complete = await followRun({ claim, state: found.state, inputs }, context, show);
-        return await this.sayEnd(claim, await driver.target(signal), complete, flags, signal);
-      }
-      throw refused[0] ?? unknown;
-    });
+  private async followElsewhere(
+    name: string,
+    runs: readonly FoundRun[],
+    flags: LogFlags,
+    { signal, show, driver: open }: Following,
+  ): Promise<void> {
+    const driver = await open();
+    const context = { driver, signal, clock: this.parts.clock };
+    const refused: CnabError[] = [];
+    for await (const { claim, found, inputs } of usableRuns(runs, name, context, refused)) {
+      for (const { message } of flags.quiet ? [] : refused) await this.say(`warning: ${message}.`);
+      const complete = await followRun({ claim, state: found.state, inputs }, context, show);
+      return await this.sayEnd(claim, await driver.target(signal), complete, flags, signal);
+    }
+    throw refused[0] ?? new CnabError('not-found', `no run of "${name}" is there any more`);
   }
 
   private async sayEnd(
@@ -173,22 +193,40 @@ export abstract class LogCommand extends StoreCommand {
   ): Promise<void> {
     if (signal.aborted || flags.quiet) return;
     if (!complete) await this.say(`note: a part of the log of ${claim.action} (run ${claim.id}) is missing`);
-    const command = takeUpCommand('resume', claim.installation, target);
+    const command = takeUpCommand('resume', claim.installation, target, `--run ${claim.id}`);
     await this.say(
       `note: ${claim.action} (run ${claim.id}) has ended; unless somebody else is on it, complete its record: ${command}`,
     );
   }
 
-  private async onDriver(flags: LogFlags, body: (driver: Driver) => Promise<void>): Promise<void> {
+  /** Gives `body` what opens the driver that the flags name, once and only if it is asked. */
+  private async onTarget<T>(flags: LogFlags, body: (driver: Following['driver']) => Promise<T>): Promise<T> {
     const { home, parts, surroundings } = this;
-    const driver = await parts.openDriver(flags.driver ?? 'kubernetes', settingsOf(flags), {
-      ...{ home, surroundings, version: this.config.version },
-      onPluginOutput: (chunk) => void this.say(Buffer.from(chunk).toString().trimEnd()),
-    });
+    let opened: Promise<Driver> | undefined;
     try {
-      await body(driver);
+      return await body(
+        () =>
+          (opened ??= parts.openDriver(driverOf(flags), settingsOf(flags), {
+            ...{ home, surroundings, version: this.config.version },
+            onPluginOutput: (chunk) => void this.passOn(chunk),
+          })),
+      );
     } finally {
-      await driver.close();
+      const driver = await opened?.catch(() => undefined);
+      await driver?.close();
     }
   }
+}
+
+function driverOf({ driver }: LogFlags): string {
+  return driver ?? 'kubernetes';
+}
+
+/** Rejects with CnabError `invalid` where the flags name another target, which knows nothing of what is recorded for this one. */
+async function assertOn(target: Target, driver: Driver, signal: AbortSignal): Promise<void> {
+  const here = await driver.target(signal);
+  if (here.id === target.id) return;
+  throw new CnabError('invalid', `the record is of ${describeTarget(target)}, not of ${describeTarget(here)}`, {
+    suggestions: [`add ${flagsFor(target)}`],
+  });
 }
