@@ -20,7 +20,7 @@ export interface RawOutput {
  * Writes a file's bytes and nothing else. A terminal gets a final newline, and never anything that it would obey or
  * cannot show: that is refused with CnabError `invalid` before a byte is written.
  *
- * The bytes are compared with the recorded digest while they pass; a difference rejects with CnabError `unavailable` at
+ * The bytes are compared with the recorded digest while they pass; a difference rejects with CnabError `outputs-incomplete` at
  * the end, so that a script does not go on with a damaged file.
  */
 export async function writeRaw(output: RawOutput, screen: Screen): Promise<void> {
@@ -38,7 +38,7 @@ export async function writeRaw(output: RawOutput, screen: Screen): Promise<void>
   const actual = `sha256:${hash.digest('hex')}`;
   if (output.digest !== undefined && /^sha256:[0-9a-f]{64}$/.test(output.digest) && output.digest !== actual) {
     throw new CnabError(
-      'unavailable',
+      'outputs-incomplete',
       `the stored ${output.what} is damaged: its bytes do not have the recorded digest`,
       {
         details: [...(output.sensitive ? [] : [`recorded ${output.digest}`, `found    ${actual}`]), output.file],

@@ -67,7 +67,7 @@ describe('an output as it is', () => {
     await shown('right', false, digest);
     await shown('anything', false, 'sha256:none');
     await assert.rejects(shown('wrong', false, digest), ({ code, details }: CnabError) => {
-      assert.deepEqual([code, details.length], ['unavailable', 3]);
+      assert.deepEqual([code, details.length], ['outputs-incomplete', 3]);
       return true;
     });
   });
@@ -75,7 +75,7 @@ describe('an output as it is', () => {
   it('tells no digest of a sensitive one that is damaged, neither the recorded nor the found', async () => {
     const digest = `sha256:${createHash('sha256').update('1234').digest('hex')}`;
     await assert.rejects(shown('4321', false, digest, true), ({ code, message, details }: CnabError) => {
-      assert.equal(code, 'unavailable');
+      assert.equal(code, 'outputs-incomplete');
       assert.deepEqual(details, [join(home, 'output')]);
       assert.doesNotMatch([message, ...details].join(), /[0-9a-f]{64}/);
       return true;
