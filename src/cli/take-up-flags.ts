@@ -5,7 +5,7 @@ import { outputFlags, targetFlags, text } from './flags.js';
 export const begunFlags = {
   ...targetFlags,
   kubeconfig: actionFlags.kubeconfig,
-  run: text('run', 'this run (default: the newest that has no end)', { helpValue: 'ID' }),
+  run: text('run', 'this run (default: the newest that has no end)', { helpValue: 'ID|last' }),
 };
 
 /** Flags of the commands that settle such a run. */

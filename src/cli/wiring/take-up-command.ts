@@ -15,6 +15,7 @@ import { settingsOf } from '../settings.js';
 import { ActionView } from '../views/action.js';
 import { LookedView } from '../views/looked.js';
 import { endLines, leftHints } from './action-lines.js';
+import { runNamed } from './find-run.js';
 import { outputsFolderOf } from './outputs-folder.js';
 import { listOutputs } from './outputs-of.js';
 import { RunCommand } from './run-command.js';
@@ -150,5 +151,5 @@ export abstract class TakeUpCommand extends RunCommand {
 }
 
 function requestFor(installation: string, { run }: TakeUpFlags) {
-  return { installation, ...(run === undefined ? {} : { runId: run.toUpperCase() }) };
+  return { installation, ...(run === undefined ? {} : { runId: runNamed(run) }) };
 }
