@@ -8,7 +8,7 @@ import { FlagSources } from './flag-sources.js';
 import type { FlagShape } from './flag-values.js';
 import { commonFlags } from './flags.js';
 import { document, jsonText, yamlText, type Format, type View } from './format.js';
-import { audienceOf, safeText } from './log-guard.js';
+import { audienceOf, safeStatement, safeText } from './log-guard.js';
 import { errorJson, failureOf } from './report.js';
 import { homeFolder, processSurroundings, type Surroundings } from './surroundings.js';
 import { write } from './write.js';
@@ -88,15 +88,21 @@ export abstract class BaseCommand extends Command {
     return SUCCEEDED;
   }
 
-  /** A line beside the result. What is shown decides nothing: a full disk behind `2>` must not change how a run ended. */
+  /** One line beside the result. What is shown decides nothing: a full disk behind `2>` must not change how a run ended. */
   protected async say(line: string): Promise<void> {
     const { stderr, env } = this.surroundings;
-    await write(stderr, `${safeText(line, audienceOf(env))}\n`).catch(() => {});
+    await write(stderr, `${safeStatement(line, audienceOf(env))}\n`).catch(() => {});
+  }
+
+  /** What a program says that we have started for the user: a credential's command, a plugin of the kubeconfig. */
+  protected async passOn(chunk: Uint8Array): Promise<void> {
+    for (const line of Buffer.from(chunk).toString().trimEnd().split('\n')) await this.say(line);
   }
 
   protected async showError(error: unknown): Promise<void> {
+    const { stderr, env } = this.surroundings;
     const { text } = failureOf(this.explained(error), { debug: this.wantsDebug, version: this.config.version });
-    await this.say(text);
+    await write(stderr, `${safeText(text, audienceOf(env))}\n`).catch(() => {});
   }
 
   /** The exit code of an error that this command threw. */

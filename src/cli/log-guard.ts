@@ -47,6 +47,14 @@ export function safeText(text: string, audience: Audience): string {
   return audience === 'ci' || audience === 'marked' ? new LineStarts(audience).push(shown, true) : shown;
 }
 
+/**
+ * A statement of ours (a note, a warning, a line of an error): one line, whatever the names and words in it say that are a
+ * bundle's or a server's. With a newline in it a parameter's name could speak to the user as we do.
+ */
+export function safeStatement(line: string, audience: Audience): string {
+  return safeText(safeLine(line.replace(HARMLESS_SEQUENCE, '').trimEnd()), audience);
+}
+
 /** A text as one line: for names, table cells and foreign words inside a sentence. */
 export function safeLine(text: string): string {
   return text.replace(/\n/g, '\\n').replace(/\r/g, '\\r').replace(CONTROL, visible);

@@ -1,7 +1,7 @@
 import type { Ora } from 'ora';
 import type { Progress } from '../driver/driver.js';
 import { durationText } from './durations.js';
-import { logGuard, safeText } from './log-guard.js';
+import { logGuard, safeLine, safeStatement } from './log-guard.js';
 import { ProgressText } from './progress-text.js';
 import type { RunScreen, ScreenOptions } from './run-screen.js';
 import { write } from './write.js';
@@ -32,7 +32,7 @@ export class MovingScreen implements RunScreen {
   }
 
   say(line: string): void {
-    void this.write(`${safeText(line, 'terminal')}\n`);
+    void this.write(`${safeStatement(line, 'terminal')}\n`);
   }
 
   async log(chunk: Uint8Array): Promise<void> {
@@ -101,7 +101,7 @@ export class MovingScreen implements RunScreen {
     const what = this.text.text(this.lastDrawn);
     const elapsed = durationText(this.lastDrawn - this.started).replace(/\.\d(?=s$)/, '');
     const room = (surroundings.stderr.columns ?? 80) - SPINNER_COLUMNS - ` (${elapsed})`.length;
-    this.spinner.text = `${shortened(`${title}${what === undefined ? '' : `: ${what}`}`, room)} (${elapsed})`;
+    this.spinner.text = `${shortened(`${safeLine(title)}${what === undefined ? '' : `: ${what}`}`, room)} (${elapsed})`;
   }
 
   private async write(text: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Progress } from '../driver/driver.js';
 import { durationText } from './durations.js';
-import { audienceOf, logGuard, safeText, type LogGuard } from './log-guard.js';
+import { audienceOf, logGuard, safeStatement, type LogGuard } from './log-guard.js';
 import { ProgressText } from './progress-text.js';
 import type { RunScreen, ScreenOptions } from './run-screen.js';
 import { isGithubActions } from './surroundings.js';
@@ -46,7 +46,7 @@ export class PlainScreen implements RunScreen {
 
   say(line: string): void {
     const waiting = this.waiting.splice(0);
-    const lines = [...waiting, line].map((one) => `${safeText(one, audienceOf(this.options.surroundings.env))}\n`);
+    const lines = [...waiting, line].map((one) => `${safeStatement(one, audienceOf(this.options.surroundings.env))}\n`);
     const broken = this.midLine ? '\n' : '';
     if (broken !== '') this.guard.brokeLine();
     void this.write(broken + lines.join(''));

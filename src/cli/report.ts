@@ -2,6 +2,7 @@ import type { Json } from '../bundle/bundle.js';
 import { CnabError, messageOf } from '../errors.js';
 import { exitCodeOf, OUR_BUG, type ExitCode } from './exit-codes.js';
 import { withoutAbsent } from './format.js';
+import { safeLine } from './log-guard.js';
 
 /** What people and scripts are told about an error. */
 export interface Failure {
@@ -14,14 +15,15 @@ const INDENT = '       ';
 /** Trouble of the machine that a part may have let through: the user can act on it, so it is no bug of ours. */
 const MACHINE_TROUBLE = new Set(['EACCES', 'EPERM', 'ENOSPC', 'EROFS', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO', 'ENOMEM']);
 
-/** The one place where an error becomes text and an exit code. */
+/**
+ * The one place where an error becomes text and an exit code. Its message, and each detail and suggestion, is one line,
+ * whatever it says: a newline in foreign words would make a suggestion of ours out of them.
+ */
 export function failureOf(thrown: unknown, options: { readonly debug: boolean; readonly version: string }): Failure {
   const error = actionable(thrown);
   if (!error) return { error: undefined, exitCode: OUR_BUG, text: bugText(thrown, options.version) };
   const lines = [`error: ${error.message}`, ...error.details, ...error.suggestions];
-  const text = lines
-    .map((line, index) => (index === 0 ? line : INDENT + line).replaceAll('\n', `\n${INDENT}`))
-    .join('\n');
+  const text = lines.map((line) => safeLine(line.trimEnd())).join(`\n${INDENT}`);
   return { error, exitCode: exitCodeOf(error.code), text: options.debug ? `${text}\n${causes(error)}` : text };
 }
 
@@ -52,9 +54,9 @@ function actionable(thrown: unknown): CnabError | undefined {
 }
 
 function bugText(thrown: unknown, version: string): string {
-  const stack = thrown instanceof Error ? (thrown.stack ?? String(thrown)) : String(thrown);
+  const stack = thrown instanceof Error ? stackOf(thrown) : safeLine(String(thrown));
   return [
-    `error: this is a bug in cnab, not a mistake of yours: ${messageOf(thrown)}`,
+    `error: this is a bug in cnab, not a mistake of yours: ${safeLine(messageOf(thrown))}`,
     `${INDENT}Please report it with the lines below (cnab ${version}, Node ${process.version}, ${process.platform}).`,
     stack,
   ].join('\n');
@@ -63,7 +65,13 @@ function bugText(thrown: unknown, version: string): string {
 function causes(error: Error): string {
   const lines: string[] = [];
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    lines.push(`${lines.length === 0 ? '' : 'caused by: '}${at.stack ?? at.message}`);
+    lines.push(`${lines.length === 0 ? '' : 'caused by: '}${stackOf(at)}`);
   }
   return lines.join('\n');
+}
+
+/** The message in one line, and where it was thrown: of the stack's own text only the places, which are indented. */
+function stackOf({ name, message, stack = '' }: Error): string {
+  const places = stack.split('\n').filter((line) => /^ {4}at /.test(line));
+  return [`${name}: ${message}`, ...places].map(safeLine).join('\n');
 }

