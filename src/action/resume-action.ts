@@ -12,6 +12,7 @@ import { choiceOf, notInstalled } from './refuse.js';
 import type { ActionContext, ActionOutcome } from './request.js';
 import { releaseLeftovers } from './leftovers.js';
 import { LAST_RUN, meantRun } from './meant-run.js';
+import { checkNamedOutputs } from './named-outputs.js';
 import { onRun } from './on-run.js';
 import { noteDocument } from './run-note.js';
 import { afterRun } from './settle.js';
@@ -24,6 +25,8 @@ export interface ResumeRequest {
   readonly runId?: string;
   /** Stop it, and settle it. */
   readonly cancel: boolean;
+  /** As `ActionRequest.namedOutputs`. */
+  readonly namedOutputs?: readonly string[];
   /** Also from a process of another machine that is on it, or may be. */
   readonly takeOver?: boolean;
 }
@@ -38,7 +41,7 @@ export type Resumed =
  * installation's name. What it left is put away even where there is nothing to take up.
  *
  * Rejects with CnabError: `busy` while a live process is on it (`HeldElsewhere`: of another machine), `not-found` where there is no such installation or run,
- * `invalid` where a run that was found is not what it claims to be; then as `takeUp` does.
+ * `invalid` where a run that was found is not what it claims to be, or has no output of a name that is asked for; then as `takeUp` does.
  */
 export async function resumeAction(request: ResumeRequest, context: ActionContext): Promise<Resumed> {
   const { installation: name } = request;
@@ -78,7 +81,7 @@ async function lockFor(name: string, claims: TargetClaims): Promise<Installation
 }
 
 async function resumeLocked(request: ResumeRequest, context: ActionContext, claims: TargetClaims): Promise<Resumed> {
-  const { installation: name, runId } = request;
+  const { installation: name, runId, namedOutputs = [] } = request;
   const { store } = context;
   const installation = await claims.read(name);
   const survey = installation === undefined ? undefined : await surveyRuns(claims, installation);
@@ -93,9 +96,13 @@ async function resumeLocked(request: ResumeRequest, context: ActionContext, clai
     if (adopted !== undefined) return adopted;
     meant = await meantOf(() => Promise.resolve([]));
   }
-  if (meant.kind === 'ended') return { ...meant, claims };
+  if (meant.kind === 'ended') {
+    checkNamedOutputs(namedOutputs, meant.record.claim.bundle);
+    return { ...meant, claims };
+  }
   if (meant.kind === 'open') {
     const { record, note: noted } = meant.run;
+    checkNamedOutputs(namedOutputs, record.claim.bundle);
     const state = await stateOf(name, { runId: record.claim.id, state: noted.state }, context);
     const note = { ...noted, state };
     return await onRun(record.claim, purposeOf(request), { claims, store }, async (folder) => {
@@ -132,6 +139,7 @@ async function adopt(
     if (adopted.stateless && (runId === undefined || runId === LAST_RUN)) continue;
     const { found } = adopted;
     const { claim, stateless, inputs } = adopted;
+    checkNamedOutputs(request.namedOutputs ?? [], claim.bundle);
     const resumed = await onRun(claim, purposeOf(request), { claims, store: context.store }, async (folder) => {
       // Asked now that nobody here is on it: whoever was may have brought it to its end.
       const kept = await keptNote(folder);

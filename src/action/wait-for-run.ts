@@ -10,6 +10,7 @@ import { leftError, lookOn, type LookedOn, type SeenRun } from './look-on.js';
 import { meantRun, unaskedNote, type MeantRun } from './meant-run.js';
 import type { ActionContext } from './request.js';
 import { resumeAction, type Resumed, type ResumeRequest } from './resume-action.js';
+import { checkNamedOutputs } from './named-outputs.js';
 import { readNote } from './run-note.js';
 import { stateOf, surveyRuns } from './unfinished.js';
 
@@ -30,12 +31,12 @@ export type Waited = Resumed | LookedOn;
  * Rejects as `resumeAction` does but for `busy`, as `lookOn` does, and with `interrupted` when `context.signal` ends the waiting.
  */
 export async function waitForRun(
-  request: Pick<ResumeRequest, 'installation' | 'runId'>,
+  request: Pick<ResumeRequest, 'installation' | 'runId' | 'namedOutputs'>,
   context: ActionContext,
 ): Promise<Waited> {
   checkInstallationName(request.installation);
   const claims = context.store.on(await context.driver.target(context.signal));
-  return await new Waiting(request.installation, claims, context).run(request.runId);
+  return await new Waiting(request.installation, request.namedOutputs ?? [], claims, context).run(request.runId);
 }
 
 class Waiting {
@@ -47,6 +48,7 @@ class Waiting {
 
   constructor(
     private readonly name: string,
+    private readonly namedOutputs: readonly string[],
     private readonly claims: TargetClaims,
     private readonly context: ActionContext,
   ) {}
@@ -55,13 +57,15 @@ class Waiting {
     const { name, claims, context } = this;
     for (let run = asked; ;) {
       const meant = await this.#meant(run);
+      const known = meant.kind === 'open' ? meant.run.record : meant.kind === 'ended' ? meant.record : undefined;
+      // Before the waiting, not after it.
+      if (known !== undefined) checkNamedOutputs(this.namedOutputs, known.claim.bundle);
       if (meant.kind === 'ended') return { ...meant, claims };
       const [seen] = meant.kind === 'elsewhere' ? meant.found : [];
       if (seen !== undefined) return await lookOn({ ...seen, installation: name }, claims.target, context);
-      const record = meant.kind === 'open' ? meant.run.record : undefined;
       // It stays the one that was meant, also where the next action begins at once.
-      if (record !== undefined) run = record.claim.id;
-      const ended = await this.#step(run, record);
+      run = known?.claim.id ?? run;
+      const ended = await this.#step(run, known);
       if (ended !== undefined) return ended;
       await context.clock.sleep(this.#pauseMs, context.signal).catch(() => undefined);
       if (context.signal.aborted) throw leftError(name);
@@ -85,7 +89,8 @@ class Waiting {
     const owner = await claims.owner(name);
     if (owner !== undefined) return await this.#owned(owner, record);
     try {
-      return await resumeAction({ installation: name, cancel: false, ...(runId && { runId }) }, context);
+      const { namedOutputs } = this;
+      return await resumeAction({ installation: name, namedOutputs, cancel: false, ...(runId && { runId }) }, context);
     } catch (error) {
       if (!(error instanceof CnabError) || error.code !== 'busy') throw error;
       if (error instanceof HeldElsewhere && record !== undefined) {

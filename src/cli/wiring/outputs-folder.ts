@@ -47,12 +47,10 @@ async function checkFolder(folder: string, cwd: string): Promise<void> {
  * Copies each output to a file of its name (encoded, 0600), whole or not at all; of the sensitive ones those that are
  * included, and a line names the others. Rejects with CnabError `outputs-incomplete`: whatever the disk says, it has run.
  */
-export function copyOutputs(
-  { folder, included, cwd }: OutputsFolder,
-  say: (line: string) => void,
-): NonNullable<ActionEvents['onOutputs']> {
+export function copyOutputs(to: OutputsFolder, say: (line: string) => void): NonNullable<ActionEvents['onOutputs']> {
+  const { folder, cwd } = to;
   return async (outputs) => {
-    const withheld = outputs.filter(({ name, sensitive }) => sensitive && !included.includes(name));
+    const withheld = outputs.filter((output) => isWithheld(output, to));
     const place = resolve(cwd, folder);
     try {
       await makeFolder(place);
@@ -70,6 +68,14 @@ export function copyOutputs(
     const names = withheld.map(({ name }) => name).join(', ');
     say(`note: sensitive outputs are not copied to ${folder} unless --include-sensitive names them: ${names}`);
   };
+}
+
+/** True for a sensitive output that is not to be copied. */
+export function isWithheld(
+  { name, sensitive }: { readonly name: string; readonly sensitive: boolean },
+  { included }: Pick<OutputsFolder, 'included'>,
+): boolean {
+  return sensitive && !included.includes(name);
 }
 
 /** Under a name that nobody can know before, so that no link or file that lies there is written through. */

@@ -19,6 +19,7 @@ import { runNamed } from './find-run.js';
 import { outputsFolderOf } from './outputs-folder.js';
 import { listOutputs } from './outputs-of.js';
 import { RunCommand } from './run-command.js';
+import { copyStored } from './stored-outputs.js';
 
 interface TakeUpFlags extends ActionFlags {
   readonly run?: string | undefined;
@@ -59,7 +60,8 @@ export abstract class TakeUpCommand extends RunCommand {
     if (waited instanceof CnabError) return await this.tellLeft(waited, flags);
     if (waited.kind === 'settled') return await this.tell(waited.outcome, flags);
     if (waited.kind === 'looked') return await this.tellLooked(waited, flags);
-    return await this.tell(await this.recorded(waited), flags);
+    const { outcome, lacking } = await this.recorded(waited, flags);
+    return await this.tell(lacking === undefined ? outcome : { error: lacking, ...outcome }, flags);
   }
 
   /** What is known of a run that could not be taken up is what is recorded of it: nothing is said of how it stands. */
@@ -106,13 +108,14 @@ export abstract class TakeUpCommand extends RunCommand {
     const { claim } = ended.record;
     const note = `nothing is to be taken up: the ${claim.action} of "${claim.installation}" (run ${claim.id}) has ended: ${statusOf(ended.record)}`;
     if (!flags.quiet) await this.say(note);
-    const { error: _, ...outcome } = await this.recorded(ended);
-    return await this.answer(
-      new ActionView(this.commandName, outcome, { exitCode: SUCCEEDED, note }),
-      flags,
-      [],
-      SUCCEEDED,
-    );
+    const { outcome: told, lacking } = await this.recorded(ended, flags);
+    const { error: known, ...outcome } = told;
+    // Who asks for outputs that cannot all be had is not told that all is well.
+    const isShort = known?.code === 'outputs-incomplete' || outcome.status === 'unknown';
+    const error = lacking ?? (flags['outputs-dir'] !== undefined && isShort ? known : undefined);
+    const exitCode = error === undefined ? SUCCEEDED : this.exitCodeOfError(error);
+    const view = new ActionView(this.commandName, error ? { ...outcome, error } : outcome, { exitCode, note });
+    return await this.answer(view, flags, error ? [error] : [], exitCode);
   }
 
   /** In the same words as of a run that is this store's own. */
@@ -137,10 +140,18 @@ export abstract class TakeUpCommand extends RunCommand {
     return await this.answer(new LookedView(looked, error, exitCode), flags, error ? [error] : [], exitCode);
   }
 
-  private async recorded({ record, claims }: Resumed & { kind: 'ended' }): Promise<ActionOutcome> {
+  /** `lacking`: why not all of its outputs are where they were asked for. */
+  private async recorded(
+    { record, claims }: Resumed & { kind: 'ended' },
+    flags: TakeUpFlags,
+  ): Promise<{ readonly outcome: ActionOutcome; readonly lacking: CnabError | undefined }> {
     const { outputs, problems } = await listOutputs(claims, outputsOf(record));
     for (const problem of problems) await this.say(`warning: ${problem}`);
-    return recordedOutcome(record, claims.target, outputs);
+    const folder = await outputsFolderOf(flags, this.surroundings.cwd);
+    const notes: string[] = [];
+    const lacking = folder && (await copyStored(claims, record, folder, (line) => notes.push(line)));
+    for (const line of flags.quiet ? [] : notes) await this.say(line);
+    return { outcome: recordedOutcome(record, claims.target, outputs), lacking };
   }
 
   private async tell(outcome: ActionOutcome, flags: ActionFlags, canceled = false): Promise<ExitCode> {
@@ -150,6 +161,6 @@ export abstract class TakeUpCommand extends RunCommand {
   }
 }
 
-function requestFor(installation: string, { run }: TakeUpFlags) {
-  return { installation, ...(run === undefined ? {} : { runId: runNamed(run) }) };
+function requestFor(installation: string, { run, 'include-sensitive': namedOutputs = [] }: TakeUpFlags) {
+  return { installation, namedOutputs, ...(run === undefined ? {} : { runId: runNamed(run) }) };
 }
