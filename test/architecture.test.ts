@@ -62,6 +62,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'bundle/bundle.ts',
     // Commands to paste are quoted in one way.
     'bundle/shell-word.ts',
+    // A run's id tells when it was begun, and is read in one way.
+    'claim/ulid.ts',
     'claim/target.ts:types',
     'frame',
     'errors.ts',

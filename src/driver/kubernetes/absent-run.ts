@@ -1,3 +1,4 @@
+import { timeOfUlid } from '../../claim/ulid.js';
 import { CnabError } from '../../errors.js';
 import type { BegunRun, OperationResult } from '../driver.js';
 import { TTL_SECONDS } from './job.js';
@@ -40,14 +41,12 @@ function lost(message: string): OperationResult {
   return result;
 }
 
-const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-
 /** Finished Jobs are removed after a while. */
 function isOlderThanJobs(runId: string, now: number): boolean {
   return now - begunAt(runId) >= TTL_SECONDS * 1000;
 }
 
-/** The time that a run's id, a ULID, holds, in milliseconds since 1970: by the clock of who began it. */
+/** When a run was begun, by the clock of who began it, in milliseconds since 1970; 0 for an id that holds no time. */
 export function begunAt(runId: string): number {
-  return [...runId.slice(0, 10)].reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
+  return timeOfUlid(runId) ?? 0;
 }
