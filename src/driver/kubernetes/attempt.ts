@@ -69,7 +69,7 @@ export async function attemptRun(options: AttemptOptions): Promise<OperationResu
     const warnings = environmentWarnings(operation.environment);
     // Whoever finds this Job gone must not take it for a run that is lost.
     const again = (): Promise<void> => state.renew(namespace, jobName(operation, attempt.number + 1));
-    return await new JobRun({ ...parts, held, warnings, ...(isRestricted ? {} : { again }) }).toTheEnd();
+    return await new JobRun({ ...parts, held, hold, warnings, ...(isRestricted ? {} : { again }) }).toTheEnd();
   } finally {
     await observer.stop();
   }

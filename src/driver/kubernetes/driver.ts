@@ -19,12 +19,10 @@ import type { KubernetesApi } from './api.js';
 import { freeBytesOf, type FreeBytes } from './assembler.js';
 import { attemptRun } from './attempt.js';
 import { checkOperation } from './check.js';
-import { removeJob } from './clean-up.js';
 import { openCluster, type Cluster } from './cluster.js';
 import type { Connection } from './connection.js';
 import { findRuns } from './find-runs.js';
 import { followLog } from './follow-log.js';
-import { giveUp } from './give-up.js';
 import { HeldSidecars } from './held-sidecars.js';
 import { Holds, type NamedProcess } from './holds.js';
 import { keeping, KeptState } from './kept-state.js';
@@ -33,6 +31,7 @@ import { leaving } from './leaving.js';
 import { planRun, previewRun, type Attempt, type RunPlan } from './plan.js';
 import { ProgressTeller } from './progress.js';
 import { goesOnResult, notRunResult, stopError, stopReasonOf } from './result.js';
+import { releaseRun } from './release.js';
 import { readInputs } from './run-inputs.js';
 import { findRun, goneError, placeOf, readJob } from './run-objects.js';
 import { sightOf } from './run-sight.js';
@@ -192,27 +191,12 @@ export class KubernetesDriver implements Driver {
     return watchRun(api, run.runId, found, io);
   }
 
-  /**
-   * Where its end was not seen here the run is stopped first, and its Job stays where that cannot be told.
-   * Without the Job's UID in its state nothing of the run was ever made, or `run` has removed it.
-   */
-  async release({ runId, state }: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
-    const { namespace, job, jobUid } = state;
-    if (namespace === undefined || job === undefined || jobUid === undefined) return [];
-    // Whoever has taken the run over removes it.
-    if (!(await this.#holds.release(runId))) return [];
-    // Else its hold time begins: nothing shortens it once the pod is being deleted.
-    await this.#held.settled(runId);
-    const reference = { namespace, name: job, uid: jobUid };
+  async release(run: Pick<BegunRun, 'runId' | 'state'>): Promise<readonly string[]> {
     const { clock, settings } = this.#options;
     const connect = async (signal: AbortSignal): Promise<KubernetesApi> => (await this.#open(signal)).api;
-    if (!this.#ended.has(runId)) {
-      const kept = { keepJob: state.keepJob === true, hadPod: state.podUid !== undefined };
-      const run = { ...kept, runId, job: reference, graceMs: settings.gracePeriodMs };
-      const mayGoOn = await giveUp(clock, run, connect);
-      if (mayGoOn !== undefined) return [mayGoOn];
-    }
-    return state.keepJob === true ? [] : removeJob(clock, reference, connect);
+    const hasEnded = this.#ended.has(run.runId);
+    const graceMs = settings.gracePeriodMs;
+    return releaseRun(run, { clock, connect, hasEnded, graceMs, holds: this.#holds, held: this.#held });
   }
 
   async close(): Promise<void> {

@@ -17,12 +17,17 @@ export class HeldSidecars {
   readonly #told = new Map<string, Promise<void>>();
   readonly #lingering = new Map<string, () => Promise<void>>();
 
-  /** Returns at once. A sidecar that cannot be told ends by itself when its hold time is over. */
-  letGo(runId: string, api: KubernetesApi, source: LogSource): void {
-    const told = withinCleanUp(api.clock, (signal) => letSidecarEnd(api, source, signal));
+  /**
+   * Returns at once. A sidecar that cannot be told ends by itself when its hold time is over. `mayEnd` gives false, or rejects, where
+   * another process may want of it yet.
+   */
+  letGo(runId: string, api: KubernetesApi, source: LogSource, mayEnd: () => Promise<boolean>): void {
+    const tell = async (): Promise<void> => {
+      if (await mayEnd()) await withinCleanUp(api.clock, (signal) => letSidecarEnd(api, source, signal));
+    };
     this.#told.set(
       runId,
-      told.catch(() => undefined),
+      tell().catch(() => undefined),
     );
   }
 

@@ -12,11 +12,13 @@ export type NamedProcess = Pick<Holder, 'host' | 'pid'>;
 /** The holds of one process on its runs, each until its run is released or left. */
 export class Holds {
   readonly own: Holder | undefined;
+  readonly #clock: Clock;
   readonly #holds = new Map<string, RunHold>();
   readonly #unnamed = new Set<string>();
 
   /** `named` absent: nobody else can see the runs of this process, and nothing is told. */
   constructor(named: NamedProcess | undefined, clock: Clock) {
+    this.#clock = clock;
     if (named === undefined) return;
     const { host, pid } = named;
     this.own = {
@@ -36,7 +38,7 @@ export class Holds {
 
   /** `stays` false: whoever comes later need not ask for it. */
   on(runId: string, stays = true): RunHold {
-    const hold = new RunHold(stays && !this.#unnamed.has(runId) ? this.own : undefined);
+    const hold = new RunHold(stays && !this.#unnamed.has(runId) ? this.own : undefined, this.#clock);
     this.#holds.set(runId, hold);
     return hold;
   }
@@ -51,11 +53,11 @@ export class Holds {
     return hold?.told(action, result) ?? result;
   }
 
-  /** False where another process has the run. */
+  /** False where another process has the run. Rejects as `RunHold.isOurs`. */
   async release(runId: string): Promise<boolean> {
     const hold = this.#holds.get(runId);
     await hold?.end({ leaves: false });
-    return hold?.isLost !== true;
+    return (await hold?.isOurs()) ?? true;
   }
 
   async close(): Promise<void> {

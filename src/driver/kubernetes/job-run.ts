@@ -19,6 +19,7 @@ import { collecting, progressOf } from './progress.js';
 import type { JobReference } from './resources.js';
 import { buildResult, endReasonOf, goesOnResult } from './result.js';
 import { RunEnding } from './run-ending.js';
+import type { RunHold } from './run-hold.js';
 import { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
 
@@ -46,6 +47,7 @@ export interface JobRunOptions {
   /** See `RunEndingOptions`. */
   readonly hopeless?: string;
   readonly held: HeldSidecars;
+  readonly hold: RunHold;
 }
 
 const never = new AbortController().signal;
@@ -82,10 +84,10 @@ export class JobRun {
   }
 
   async #attended(): Promise<OperationResult | 'restricted'> {
-    const { api, job, view, io, assembler, operation, held } = this.#options;
+    const { api, job, view, io, assembler, operation, held, hold } = this.#options;
     const { way } = this.#options.facts;
     const onProgress = (): void => this.#tell();
-    const onComplete = (source: LogSource): void => held.letGo(operation.runId, api, source);
+    const onComplete = (source: LogSource): void => held.letGo(operation.runId, api, source, () => hold.isOurs());
     const parts = { api, view, assembler, way, onLog: io.onLog, onProgress, onComplete };
     const streams = (this.#streams = new RunStreams(parts));
     await this.#ending.podSeen();

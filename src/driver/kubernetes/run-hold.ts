@@ -1,11 +1,13 @@
 import type { V1Job } from '@kubernetes/client-node';
 import { CnabError } from '../../errors.js';
 import type { OperationResult, RunState } from '../driver.js';
+import type { Clock } from '../clock.js';
 import type { KubernetesApi } from './api.js';
+import { withinCleanUp } from './clean-up.js';
 import { withDeadline } from './deadline.js';
 import { BEAT_MS, holderOf, processOf, type Holder } from './holder.js';
 import { putHolder } from './hold-run.js';
-import { isAbort, isConflict, isNotFound } from './kubernetes-error.js';
+import { isAbort, isConflict, isForbidden, isNotFound } from './kubernetes-error.js';
 import { resource, type JobReference } from './resources.js';
 
 /** One request of a beat. */
@@ -24,15 +26,20 @@ const never = new AbortController().signal;
 export class RunHold {
   readonly #lost = new AbortController();
   readonly #holder: Holder | undefined;
+  readonly #clock: Clock;
+  readonly #since: Moment;
   #stop = new AbortController();
   #beating: Promise<void> = Promise.resolve();
-  /** Where it is told that this process is on the run. */
-  #told: { readonly api: KubernetesApi; readonly job: JobReference } | undefined;
+  #on: { readonly api: KubernetesApi; readonly job: JobReference } | undefined;
+  /** It is told there that this process is on the run. */
+  #isTold = false;
   #takenBy: Holder | undefined;
 
-  /** `holder` absent: nothing is told. */
-  constructor(holder: Holder | undefined) {
+  /** Begins to hold it now. `holder` absent: nothing is told. */
+  constructor(holder: Holder | undefined, clock: Clock) {
     this.#holder = holder;
+    this.#clock = clock;
+    this.#since = momentOf(clock);
   }
 
   get holder(): Holder | undefined {
@@ -55,9 +62,11 @@ export class RunHold {
    */
   begin(api: KubernetesApi, job: JobReference, { beats }: Pick<Holder, 'beats'>): void {
     this.#stop.abort();
-    if (this.#holder === undefined || !beats) return;
+    if (this.#holder === undefined) return;
+    this.#on = { api, job };
+    if (!beats) return;
     const { signal } = (this.#stop = new AbortController());
-    this.#told = { api, job };
+    this.#isTold = true;
     this.#beating = this.#beat(api, job, this.#holder, signal);
   }
 
@@ -65,13 +74,35 @@ export class RunHold {
   async end({ leaves }: { readonly leaves: boolean }): Promise<void> {
     this.#stop.abort();
     await this.#beating;
-    const told = this.#told;
-    this.#told = undefined;
-    if (!leaves || told === undefined || this.isLost) return;
-    const { api, job } = told;
+    const isTold = this.#isTold;
+    this.#isTold = false;
+    if (!leaves || !isTold || this.#on === undefined || this.isLost) return;
+    const { api, job } = this.#on;
     // Whoever comes then waits until this process has been silent for long enough.
     const left = withDeadline(api.clock, LEAVE_MS, never, (signal) => this.#put(api, job, undefined, signal));
     await left.catch(() => undefined);
+  }
+
+  /**
+   * Whether what the run still has on the cluster is for this process to end: false where another one has taken it. A machine that
+   * slept wakes with its outputs at hand and its next beat yet to come, so the Job is asked, once the run is older than a beat:
+   * one that ends soon costs no request. Rejects with KubernetesError, and as `withinCleanUp`, where it does not answer.
+   */
+  async isOurs(): Promise<boolean> {
+    if (this.#on === undefined || this.isLost) return !this.isLost;
+    const { api, job } = this.#on;
+    if (elapsed(this.#clock, this.#since) < BEAT_MS) return true;
+    const options = { doing: doingOf(job) };
+    const read = (signal: AbortSignal): Promise<V1Job> =>
+      api.get<V1Job>(resource.job(job.namespace, job.name), { ...options, signal });
+    try {
+      const found = await withinCleanUp(api.clock, read);
+      return found.metadata?.uid !== job.uid || !this.#isTaken(found);
+    } catch (error) {
+      // Nobody is on a Job that is gone; and who may not read it has never heard of others either.
+      if (isNotFound(error) || isForbidden(error)) return true;
+      throw error;
+    }
   }
 
   /** A signal that is aborted with `signal`, and with the reason `leave` where the run is taken from this process. */
@@ -119,21 +150,15 @@ export class RunHold {
   /** False where the Job is gone, or names another process. Rejects as a request does. */
   async #put(
     api: KubernetesApi,
-    { namespace, name, uid }: JobReference,
+    reference: JobReference,
     holder: Holder | undefined,
     signal: AbortSignal,
   ): Promise<boolean> {
     const once = { signal, timeoutMs: REQUEST_MS, attempts: 1 };
-    const doing = `read job ${name} in namespace ${namespace}`;
+    const { namespace, name, uid } = reference;
     for (let attempt = 1; ; attempt += 1) {
-      const job = await api.get<V1Job>(resource.job(namespace, name), { doing, ...once });
-      if (job.metadata?.uid !== uid) return false;
-      const found = holderOf(job);
-      if (found !== undefined && found.id !== this.#holder?.id) {
-        this.#takenBy = found;
-        this.#lost.abort({ kind: 'leave' });
-        return false;
-      }
+      const job = await api.get<V1Job>(resource.job(namespace, name), { doing: doingOf(reference), ...once });
+      if (job.metadata?.uid !== uid || this.#isTaken(job)) return false;
       try {
         await putHolder(api, job, holder, once);
         return true;
@@ -142,4 +167,32 @@ export class RunHold {
       }
     }
   }
+  /** Another process stands in the Job. */
+  #isTaken(job: V1Job): boolean {
+    const found = holderOf(job);
+    if (found === undefined || found.id === this.#holder?.id) return false;
+    this.#takenBy = found;
+    this.#lost.abort({ kind: 'leave' });
+    return true;
+  }
+}
+
+/** By both clocks of a machine: one stands still while it sleeps, the other can be set. */
+interface Moment {
+  readonly wall: number;
+  readonly steady: number;
+}
+
+function momentOf(clock: Clock): Moment {
+  return { wall: clock.now(), steady: performance.now() };
+}
+
+/** Milliseconds, by the clock that tells of more. */
+function elapsed(clock: Clock, since: Moment): number {
+  const now = momentOf(clock);
+  return Math.max(Math.abs(now.wall - since.wall), now.steady - since.steady);
+}
+
+function doingOf({ namespace, name }: JobReference): string {
+  return `read job ${name} in namespace ${namespace}`;
 }

@@ -67,6 +67,7 @@ export async function takeUp(options: TakeUpOptions): Promise<OperationResult> {
       assembler,
       isRestricted,
       held,
+      hold,
       posted: postedAt(found, runId, api.clock.now()),
     };
     const more = hopeless === undefined ? {} : { hopeless };
