@@ -7,6 +7,7 @@ import { LogCursor } from './log-cursor.js';
 import type { LogPiece, LogPlace } from './log-cursor.js';
 import type { LogEnd, LogReaderOptions } from './log-reader-options.js';
 import { doingOf, isPodGone, isWaiting, openLog } from './log-request.js';
+import { Outage } from './outage.js';
 import { OverlapCursor } from './overlap-cursor.js';
 import { pauseMs } from './retry.js';
 import { untilAborted, wakeableSleep } from './wait.js';
@@ -39,9 +40,10 @@ export class LogReader {
   private gaps = 0;
   private bytes = 0;
   private connections = 0;
-  private contact = 0;
-  /** When the last connection was made. */
-  private opened = Infinity;
+  /** Of connections that could not be made: one that broke had stood until then, whatever it said. */
+  private readonly outage = new Outage();
+  /** When the connection of this reading was made. */
+  private opened: number | undefined;
   private cut: AbortController | undefined;
 
   constructor(
@@ -61,14 +63,13 @@ export class LogReader {
     const { signal, ended } = this.options;
     const { clock } = this.api;
     let failures = 0;
-    this.contact = clock.now();
     for (;;) {
       if (signal.aborted) return this.end('stopped');
       // Once the container has ended its log no longer grows: a reading without following comes to its very end,
       // also where a follow stops short because of a rotation just before the end.
       const last = ended.aborted;
       const before = this.bytes;
-      this.opened = Infinity;
+      this.opened = undefined;
       let reading: Reading;
       try {
         reading = await this.read(!last);
@@ -76,12 +77,12 @@ export class LogReader {
         if (signal.aborted && isAbort(error)) return this.end('stopped');
         throw error;
       }
-      if (reading.kind !== 'broken') this.contact = clock.now();
-      if (this.bytes > before || clock.now() - this.opened >= STEADY_MS) failures = 0;
+      if (reading.kind !== 'broken' || this.opened !== undefined) this.outage.end();
+      if (this.bytes > before || clock.now() - (this.opened ?? Infinity) >= STEADY_MS) failures = 0;
       if (last && reading.kind === 'read-to-end') return this.finish();
       if (last && reading.kind === 'waiting') return this.end('ended');
       if (reading.kind === 'broken') {
-        const over = this.verdictOf(reading.error, clock.now() - this.contact);
+        const over = this.verdictOf(reading.error);
         if (over !== undefined) return this.end(over, reading.error);
       }
       // Between the end of a stream and the pod's status that explains it lies less than a second.
@@ -91,10 +92,12 @@ export class LogReader {
     }
   }
 
-  private verdictOf(error: KubernetesError, withoutContactMs: number): 'gone' | 'failed' | undefined {
+  private verdictOf(error: KubernetesError): 'gone' | 'failed' | undefined {
     if (isPodGone(error)) return 'gone';
     if (!this.mayHeal(error)) return 'failed';
-    return withoutContactMs >= (this.options.patienceMs ?? DEFAULT_PATIENCE_MS) ? 'failed' : undefined;
+    if (this.opened !== undefined) return undefined;
+    const withoutWayMs = this.outage.fail(this.api.clock.now());
+    return withoutWayMs >= (this.options.patienceMs ?? DEFAULT_PATIENCE_MS) ? 'failed' : undefined;
   }
 
   /** A login that has run out in the middle may be renewed; the watch waits for that too. Who was never let in is told at once. */
@@ -156,7 +159,7 @@ export class LogReader {
       return { kind: 'waiting', reason: 'the pod has no node yet' };
     }
     this.connections++;
-    this.contact = this.opened = this.api.clock.now();
+    this.opened = this.api.clock.now();
     onEvent?.({ kind: 'connected' });
     this.cursor.begin();
     const { clock } = this.api;
@@ -165,7 +168,6 @@ export class LogReader {
       then: { signal: ended, idleMs: follow ? (drainMs ?? DRAIN_MS) : LAST_IDLE_MS },
     };
     for await (const chunk of chunksOf(response, { clock, signal, ...limits })) {
-      this.contact = this.api.clock.now();
       await this.give(this.cursor.push(chunk));
     }
     return { kind: 'read-to-end' };

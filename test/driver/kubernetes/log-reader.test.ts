@@ -236,14 +236,6 @@ describe('LogReader', () => {
     assert.match(peer.seen[1] ?? '', /sinceTime=2026-11-30T23%3A05%3A19Z$/);
   });
 
-  it('gives up when there was no contact for longer than its patience, though it was connected for long before', async () => {
-    const { log } = await reader([cutAfter(A), reset], { patienceMs: 3_000 });
-    const end = await log.run();
-    assert.equal(end.kind, 'failed');
-    assert.match(end.error?.message ?? '', /the connection to http:\S+ broke/);
-    assert.ok(events.length >= 5);
-  });
-
   it('stops promptly wherever it is, and leaves no connection', async () => {
     const busy = refusal(503, 'x', 'y', { 'retry-after': '30' });
     for (const answers of [stall(), stall(A), [cutAfter(A), stall()], busy]) {
