@@ -8,6 +8,18 @@ function masked(secrets: string[], chunks: (string | Uint8Array)[]): string {
   return Buffer.concat([...out, mask.end()]).toString('utf8');
 }
 
+/** What `SecretMask` does, written as it is meant and not as it is fast. */
+function replaced(text: string, secrets: readonly string[]): string {
+  const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
+  let out = '';
+  for (let at = 0; at < text.length;) {
+    const secret = longestFirst.find((one) => text.startsWith(one, at));
+    out += secret === undefined ? text.charAt(at) : '******';
+    at += secret?.length ?? 1;
+  }
+  return out;
+}
+
 describe('SecretMask', () => {
   it('replaces a value wherever it stands', () => {
     assert.equal(masked(['s3cret'], ['a s3cret b s3crets3cret\n']), 'a ****** b ************\n');
@@ -43,6 +55,38 @@ describe('SecretMask', () => {
     assert.equal(masked(['{"auth":"dXNlcjpwYXNzd29yZA=="}'], ['auth dXNlcjpwYXNzd29yZA==']), 'auth ******');
   });
 
+  const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl';
+  for (const [form, credential] of Object.entries({
+    'YAML in one line': `{token: "${TOKEN}", user: app}`,
+    'YAML without blanks': `{user:app,token:"${TOKEN}"}`,
+    'YAML in lines': `user: 'app'\ntoken: '${TOKEN}'\n`,
+    'a list': `- [app,${TOKEN}]\n- x`,
+    'an env file': `USER=app\nCLOUD_SECRET_ACCESS_KEY=${TOKEN}\n`,
+    'an env file of one line': `CLOUD_SECRET_ACCESS_KEY=${TOKEN}`,
+    'an env file with quotes': `export CLOUD_SECRET_ACCESS_KEY="${TOKEN}"\n`,
+    'JSON in an env file': `KEY={"client_certificate_url":"app","token":"${TOKEN}"}\nX=1`,
+    'names and values with colons': `user:app\nsecret:${TOKEN}\n`,
+    code: `login("app",'${TOKEN}');\n`,
+  })) {
+    it(`masks a secret of ${form} as a tool prints it, and not its name`, () => {
+      const said = 'CLOUD_SECRET_ACCESS_KEY or client_certificate_url of app is ';
+      assert.equal(masked([credential], [`${said}${TOKEN}\n`]), `${said}******\n`);
+    });
+  }
+
+  it('masks a word whole whose letters have bytes that latin1 takes for a blank', () => {
+    assert.equal(masked(['user pass-à-voilà-à-la-carte'], ['x pass-à-voilà-à-la-carte y']), 'x ****** y');
+  });
+
+  it('takes a bounded number of parts, however large a value is, and those of small values before others', () => {
+    const words = Array.from({ length: 100_000 }, (_, index) => `a-long-word-number-${index}`).join(' ');
+    const patterns = secretPatterns([words, `user ${TOKEN}`].map((value) => Buffer.from(value)));
+    assert.ok(patterns.length <= 20_002, `${patterns.length} patterns`);
+    assert.ok(patterns.some((pattern) => pattern.equals(Buffer.from(TOKEN))));
+    const marks = `x ${'['.repeat(1_000_000)}x`;
+    assert.equal(secretPatterns([Buffer.from(marks)]).length, 0);
+  });
+
   it('takes what only begins like JSON, or is nested without end, for text', () => {
     assert.equal(masked(['{half', '['.repeat(100_000)], ['{half {hal']), '****** {hal');
   });
@@ -53,6 +97,20 @@ describe('SecretMask', () => {
 
   it('leaves values shorter than four bytes alone, since they are ordinary text', () => {
     assert.equal(masked(['no', '1'], ['no 1']), 'no 1');
+  });
+
+  it('replaces at each place the longest that stands there, from the beginning on, however the stream is cut', () => {
+    const byLength = fc.oneof(...[4, 15, 16, 17, 24].map((length) => fc.tuple(fc.constant(length), fc.nat(7))));
+    const one = byLength.map(([length, odd]) => `${'ab'.repeat(12)}`.slice(0, length - 1) + 'abababcd'.charAt(odd));
+    const log = fc.array(fc.oneof(one, fc.constantFrom('a', 'ab', 'abababab', 'c', '\n')), { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.array(one, { minLength: 1, maxLength: 6 }), log, fc.nat(9), (secrets, pieces, size) => {
+        const text = pieces.join('');
+        const chunks = text.match(new RegExp(`[^]{1,${size + 1}}`, 'g')) ?? [];
+        assert.equal(masked(secrets, chunks), replaced(text, secrets));
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('shows no whole secret and loses no other byte, however the stream is cut', () => {
