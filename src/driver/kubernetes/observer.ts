@@ -2,6 +2,7 @@ import type { CoreV1Event, V1Job, V1Pod } from '@kubernetes/client-node';
 import type { KubernetesApi } from './api.js';
 import { AbortError, isAbort, isNotFound, KubernetesError } from './kubernetes-error.js';
 import { LABEL } from './names.js';
+import { Outage } from './outage.js';
 import { hasStarted, invocationStatus } from './pod-status.js';
 import { resource } from './resources.js';
 import type { RunView } from './run-view.js';
@@ -34,8 +35,8 @@ export class Observer {
   readonly #stop = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
   #lost: KubernetesError | undefined;
-  /** Since when the watch has been refused, and the poll as well. */
-  #refusedSince: number | undefined;
+  /** For how long the watch has been refused, and the poll as well. */
+  readonly #refused = new Outage();
   #bug: { readonly thrown: unknown } | undefined;
 
   constructor(options: ObserverOptions) {
@@ -80,7 +81,7 @@ export class Observer {
           },
         });
         for await (const event of pods) {
-          this.#refusedSince = undefined;
+          this.#refused.end();
           if (event.type === 'LISTED') view.seePods(event.list);
           else view.seePod(event.object, event.type === 'DELETED');
           if (!listed) onListed();
@@ -91,9 +92,8 @@ export class Observer {
         if (!listed) throw error;
         if (!(error instanceof KubernetesError)) return this.#fail(error);
         // 401 in the middle of a run: somebody may log in again, and the watch goes on.
-        const now = api.clock.now();
-        this.#refusedSince ??= now;
-        if (error.transient || now - this.#refusedSince >= CONTACT_PATIENCE_MS) {
+        const refusedMs = error.transient ? Infinity : this.#refused.fail(api.clock.now());
+        if (refusedMs >= CONTACT_PATIENCE_MS) {
           this.#lost = error;
           view.wake();
           return;
@@ -130,7 +130,7 @@ export class Observer {
     const once = { signal, attempts: 1 };
     const pods = await api.list<V1Pod>(resource.pods(namespace), { ...this.#selection(), attempts: 1 });
     // Where watching is forbidden and listing is not, the poll carries the run.
-    this.#refusedSince = undefined;
+    this.#refused.end();
     view.seePods(pods);
     if (hasStarted(this.#invocation())) return;
     const pod = view.pod?.metadata?.uid;

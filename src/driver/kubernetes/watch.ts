@@ -3,6 +3,7 @@ import type { Query } from './api-path.js';
 import { isAbort, isGone, KubernetesError, toKubernetesError } from './kubernetes-error.js';
 import { Inventory } from './inventory.js';
 import type { WatchEvent, WatchedObject } from './inventory.js';
+import { Outage } from './outage.js';
 import { pauseMs } from './retry.js';
 import { watchOnce } from './watch-stream.js';
 
@@ -14,9 +15,9 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
   /** `labelSelector`, `fieldSelector`. */
   readonly query?: Query;
-  /** Told about each broken attempt; `forMs` is how long there has been no contact. */
+  /** Told about each broken attempt; `forMs` is for how long they have done nothing but fail. */
   readonly onTrouble?: (error: KubernetesError, forMs: number) => void;
-  /** Rejects with the last error after so long without contact; default: goes on for ever. */
+  /** Rejects with the last error when attempts have failed for so long; default: goes on for ever. */
   readonly patienceMs?: number;
 }
 
@@ -40,11 +41,9 @@ export async function* watchList<T extends WatchedObject>(
   const inventory = new Inventory<T>();
   let version: string | undefined;
   let failures = 0;
-  let contact = clock.now();
   // An answer alone does not end the growing of pauses: the next may break off at once again.
-  const inTouch = (): void => {
-    contact = clock.now();
-  };
+  const outage = new Outage();
+  const inTouch = (): void => outage.end();
   while (!signal.aborted) {
     try {
       if (version === undefined) {
@@ -74,7 +73,7 @@ export async function* watchList<T extends WatchedObject>(
       if (!(error instanceof KubernetesError) || !(error.transient || isGone(error))) throw error;
       if (isGone(error)) version = undefined;
       failures++;
-      const forMs = clock.now() - contact;
+      const forMs = outage.fail(clock.now());
       options.onTrouble?.(error, forMs);
       if (forMs >= (options.patienceMs ?? Infinity)) throw error;
       try {

@@ -132,6 +132,17 @@ describe('watchList', () => {
     assert.deepEqual(await words, ['LISTED 0', 'ADDED a@6']);
   });
 
+  it('takes no silence before it for an outage: who slept beyond its patience tries again', async () => {
+    const peer = await httpPeer([list(5), stall('\n'), reset, reset, stall(lines(['ADDED', pod('a', 6)]))]);
+    const outages: number[] = [];
+    const onTrouble = (_error: KubernetesError, forMs: number): number => outages.push(forMs);
+    const words = watch(peer, 2, { patienceMs: 60_000, onTrouble });
+    while (peer.seen.length < 2) await new Promise(setImmediate);
+    await clock.elapse(65_000);
+    assert.deepEqual(await words, ['LISTED 0', 'ADDED a@6']);
+    assert.deepEqual(outages, [0, 250]);
+  });
+
   it('throws what time does not heal, and what lasts longer than its patience', async () => {
     const forbidden = await httpPeer([list(5), refusal(403, 'Forbidden', 'pods is forbidden: no')]);
     await assert.rejects(watch(forbidden, 9), /cannot watch pods: pods is forbidden: no/);
