@@ -20,7 +20,7 @@ export interface LogReaderOptions {
   readonly idleMs?: number;
   /** Silence after the container's end that is waited out while it is followed; default 150 ms. */
   readonly drainMs?: number;
-  /** Gives up after so long without contact; default 5 minutes. */
+  /** Gives up when the container has ended and it could not be read for so long, or was refused for so long; default 5 minutes. */
   readonly patienceMs?: number;
   /** The same log was read before: what refuses it now may let it be read again. */
   readonly again?: boolean;

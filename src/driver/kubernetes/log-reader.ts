@@ -95,9 +95,17 @@ export class LogReader {
   private verdictOf(error: KubernetesError): 'gone' | 'failed' | undefined {
     if (isPodGone(error)) return 'gone';
     if (!this.mayHeal(error)) return 'failed';
-    if (this.opened !== undefined) return undefined;
+    if (this.opened !== undefined || this.isOutlasted(error)) return undefined;
     const withoutWayMs = this.outage.fail(this.api.clock.now());
     return withoutWayMs >= (this.options.patienceMs ?? DEFAULT_PATIENCE_MS) ? 'failed' : undefined;
+  }
+
+  /**
+   * Of a container that runs there is more to come, and a kubelet that is away for an hour may be back for it: whether the
+   * cluster can be reached at all is for the watch to judge. A refusal is an answer.
+   */
+  private isOutlasted({ statusCode = 0 }: KubernetesError): boolean {
+    return !this.options.ended.aborted && statusCode !== 401 && statusCode !== 403;
   }
 
   /** A login that has run out in the middle may be renewed; the watch waits for that too. Who was never let in is told at once. */

@@ -79,12 +79,29 @@ describe('a log that cannot be reached', () => {
       }));
   }
 
-  it('is given up when each try has failed for longer than its patience, though it was connected for long before', () =>
-    trial(async ({ clock, run }) => {
-      const end = await run([cutAfter(A), reset], { patienceMs: 3000 });
-      assert.equal(end.kind, 'failed');
-      assert.match(end.error?.message ?? '', /the connection to http:\S+ broke/);
-      const pauses = clock.asked.filter((ms) => ms < 30_000);
-      assert.ok(pauses.reduce((sum, ms) => sum + ms) >= 3000, pauses.join());
+  it('is waited for as long as its container runs, and then for its patience', () =>
+    trial(async ({ clock, out, finish, run }) => {
+      const hours = Array<Answer>(400).fill(NO_NODE);
+      const end = await run([cutAfter(A), ...hours, after(finish, text(A + B)), text(B)]);
+      assert.deepEqual([end.kind, out()], ['ended', 'a\nb\n']);
+      assert.ok(slept(clock) > 3600_000, `${slept(clock)} ms`);
     }));
+
+  for (const [what, answer, first] of [
+    ['its container has ended', NO_NODE, true],
+    ['it is refused', refusal(403, 'Forbidden', 'pods "p" is forbidden'), false],
+  ] as const) {
+    it(`is given up where ${what} and each try has failed for longer than its patience, though it was connected for long before`, () =>
+      trial(async ({ clock, finish, run }) => {
+        const end = await run([first ? after(finish, cutAfter(A)) : cutAfter(A), answer], { patienceMs: 40_000 });
+        assert.equal(end.kind, 'failed');
+        assert.match(end.error?.message ?? '', /no route to host|is forbidden/);
+        assert.ok(slept(clock) >= 40_000 && slept(clock) < 60_000, `${slept(clock)} ms`);
+      }));
+  }
 });
+
+/** In pauses; time-outs are longer. */
+function slept({ asked }: ManualClock): number {
+  return asked.filter((ms) => ms <= 10_000).reduce((sum, ms) => sum + ms, 0);
+}
