@@ -12,9 +12,8 @@ import {
 
 /** True for install, upgrade, uninstall and the custom actions that the claim's bundle declares with `modifies`. */
 export function isModifying(claim: Claim): boolean {
-  const { actions } = claim.bundle;
   if ((BUILT_IN_ACTIONS as readonly string[]).includes(claim.action)) return true;
-  return actions !== undefined && Object.hasOwn(actions, claim.action) && actions[claim.action]?.modifies === true;
+  return own(claim.bundle.actions, claim.action)?.modifies === true;
 }
 
 /** The record that an installation's state is judged by: a failing `io.cnab.status` must not make it look failed. */
@@ -44,8 +43,7 @@ export function statusOf(record: ClaimRecord): Status {
 
 /** The container's exit code where the result holds it; cnab-go's results do not. */
 export function exitCodeOf(result: Result): number | undefined {
-  const own = member(result.custom, CUSTOM_KEY);
-  const code = member(own, 'exitCode');
+  const code = member(member(result.custom, CUSTOM_KEY), 'exitCode');
   return typeof code === 'number' ? code : undefined;
 }
 
@@ -165,8 +163,7 @@ function allOutputs({ records }: Installation): readonly ProducedOutput[] {
 
 /** True when the claim's bundle marks the output `writeOnly`. False for one that it does not declare. */
 function isSensitiveOutput(claim: Claim, name: string): boolean {
-  const { outputs } = claim.bundle;
-  const definition = outputs !== undefined && Object.hasOwn(outputs, name) ? outputs[name]?.definition : undefined;
+  const definition = own(claim.bundle.outputs, name)?.definition;
   return definition !== undefined && isSensitive(claim.bundle, definition);
 }
 
