@@ -34,8 +34,8 @@ const LAST_PATIENCE_MS = 15_000;
 /**
  * Reads the sidecar's log into the assembler until everything is proven, or the log is at its end. Then one whole
  * reading more, where something is missing: a clean end of a stream proves nothing, and of a log that was rotated a follow
- * and a reading see different parts. Resolves with why it could go no further, undefined when all is there; rejects with
- * what the assembler threw (a full disk is CnabError `unavailable`).
+ * and a reading see different parts. Resolves with why it could go no further: a clause, undefined where all is there or nothing
+ * but its `signal` was in the way. Rejects with what the assembler threw (a full disk is CnabError `unavailable`).
  */
 export async function readOutputs(options: OutputsReaderOptions): Promise<string | undefined> {
   const { api, source, assembler, signal } = options;
@@ -43,8 +43,13 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
   const stop = (): void => enough.abort();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
+  /** What was in the way last, since something new came. */
+  let interrupted: string | undefined;
+  let received = assembler.receivedBytes;
   const onNews = (): void => {
     options.onProgress();
+    if (assembler.receivedBytes !== received) interrupted = undefined;
+    received = assembler.receivedBytes;
     if (assembler.complete) stop();
   };
   const onBytes = (chunk: Uint8Array): Promise<void> | undefined => {
@@ -62,7 +67,9 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
       onBytes,
       onEvent: (event) => {
         if (event.kind === 'connected') assembler.restart();
-        if (event.kind === 'interrupted' && event.silent === true) options.onSilence();
+        if (event.kind !== 'interrupted') return;
+        interrupted = event.reason;
+        if (event.silent === true) options.onSilence();
       },
       ...more,
     });
@@ -72,20 +79,19 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
     if (assembler.complete) return undefined;
     const end = await read(options.ended, {});
     if (assembler.complete) return undefined;
-    if (end.kind === 'stopped') return 'it was no longer waited for';
+    if (end.kind === 'stopped') return interrupted;
     const more = { again: true, ...(end.kind === 'failed' ? { patienceMs: LAST_PATIENCE_MS } : {}) };
     const last = end.kind === 'gone' ? end : await read(AbortSignal.abort(), more);
-    return assembler.complete ? undefined : reasonOf(last.error);
+    if (assembler.complete) return undefined;
+    return last.kind === 'stopped'
+      ? interrupted
+      : (last.error?.message ?? 'the log of the outputs sidecar ended too early');
   } catch (error) {
     if (assembler.complete) return undefined;
-    if (isAbort(error)) return 'it was no longer waited for';
+    if (isAbort(error)) return interrupted;
     if (error instanceof KubernetesError) return error.message;
     throw error;
   } finally {
     signal.removeEventListener('abort', stop);
   }
-}
-
-function reasonOf(error: KubernetesError | undefined): string {
-  return error?.message ?? 'the log of the outputs sidecar ended too early';
 }

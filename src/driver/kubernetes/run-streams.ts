@@ -26,7 +26,7 @@ export interface RunStreamsOptions {
 export class RunStreams {
   #heardAt = 0;
   readonly log: BundleLogStream;
-  /** Its value: why the outputs are not complete; undefined when they are. */
+  /** Its value: see `readOutputs`. */
   readonly outputs: ContainerStream<string | undefined>;
   readonly transfer: Transfer;
 
