@@ -173,7 +173,7 @@ describe('commands that read the store', () => {
         .output(record?.results[0]?.id ?? '', 'url');
       writeFileSync(stored?.file ?? '', 'wrong');
       const { code, stderr } = await run(['outputs', 'show', 'app', 'url']);
-      assert.equal(code, 3);
+      assert.equal(code, 5);
       assert.match(stderr, /the stored output "url" is damaged/);
     });
 
