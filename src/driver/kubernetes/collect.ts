@@ -101,6 +101,8 @@ class Collection {
   #next(): 'rescue' | 'read-once-more' | 'done' | undefined {
     const { api, view, streams, assembler } = this.#options;
     const now = api.clock.now();
+    // Nobody else does where the log says nothing any more.
+    streams.transfer.look();
     this.#reading.look(now, streams.heardAt, assembler.receivedBytes);
     if (this.#outputsOver()) {
       this.#outputsAt ??= now;
@@ -121,13 +123,20 @@ class Collection {
     if (assembler.complete || assembler.shortage !== undefined) return true;
     const { state } = streams.transfer;
     if (state === 'open') return false;
-    if (streams.outputs.isDone) return true;
+    if (streams.outputs.isDone) return !this.#bringsRest();
     // All has come and a file is another one than was announced: nothing makes it whole, and the sidecar holds on.
     const hasTried = state !== 'idle' && assembler.manifest !== undefined && !assembler.needsSalt;
     if (hasTried && assembler.missing().length === 0) return true;
     // A sidecar that never ran has no log to wait for, nor has a pod that is gone.
     if (!streams.outputs.isOpen && (view.podGone || !this.#sidecarRuns())) return true;
     return state === 'given-up' && assembler.whole(this.#byLogInstead());
+  }
+
+  /** The log brings no more, and what it should have brought can still be fetched beside the rest. */
+  #bringsRest(): boolean {
+    const { streams, assembler } = this.#options;
+    if (streams.transfer.state !== 'done' || streams.outputs.failure !== undefined) return false;
+    return this.#sidecarRuns() && assembler.missing().length > 0;
   }
 
   #sidecarRuns(): boolean {
