@@ -62,6 +62,16 @@ describe('outputs by exec over a bad line', function () {
     });
   }
 
+  for (const then of ['close', 'success', 'reset'] as const) {
+    it(`scenario 25: execs that bring nothing for a while (${then}), as while a proxy reads its configuration anew, cost no output`, async () => {
+      const { run, log } = await runByExec('600', (faults) =>
+        faults.exec({ ...exec, times: 7 }, { afterBytes: 0, then }),
+      );
+      assert.deepEqual([digests(run.outputs), run.result.problems], [digests(FILES), []]);
+      assert.ok(!log.includes(' data 1 '), 'the large output did not travel by the log');
+    });
+  }
+
   const lasting: readonly (readonly [string, (faults: ApiServerFaults) => void])[] = [
     ['a 403 on the first exec although the review said yes', (faults) => faults.forbid(exec, { review: true })],
     ['a proxy that knows no WebSockets', (faults) => faults.refuseUpgrade(exec, 400)],
@@ -78,6 +88,7 @@ describe('outputs by exec over a bad line', function () {
       );
       assert.ok(log.includes(' data 1 '), 'the large output travelled by the log');
       assert.equal(run.result.error?.code, 'outputs-incomplete');
+      // Four goes of three.
       assert.ok(execsOf(run) <= 12, `${execsOf(run)} execs were tried`);
     });
   }

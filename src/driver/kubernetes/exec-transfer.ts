@@ -8,7 +8,7 @@ import { abortErrorOf } from './deadline.js';
 import { dropDifference } from './exec-doubts.js';
 import { FIRST_BYTES, LEAST_BYTES, nextSend, nextSize, type SendPlan } from './exec-plan.js';
 import { runExec, type ExecEnd } from './exec-stream.js';
-import { askForDigest, reasonOf } from './exec-verbs.js';
+import { askForDigest, CHANGED, reasonOf } from './exec-verbs.js';
 import { KubernetesError } from './kubernetes-error.js';
 import type { LogSource } from './log-request.js';
 import { pauseMs } from './retry.js';
@@ -27,17 +27,18 @@ export interface TransferOptions {
   readonly onProgress: () => void;
 }
 
-/** `failed`: the exec brings no more, for `reason` (a sentence); what came is kept by the assembler. */
+/**
+ * `failed`: the exec brings no more, for `reason` (a sentence); what came is kept by the assembler. `mayHeal`: there was no way
+ * through any more, and nobody said that there is none. `brought`: an exec before brought a block.
+ */
 export type TransferEnd =
   | { readonly kind: 'complete' }
-  | { readonly kind: 'failed'; readonly reason: string; readonly error?: KubernetesError };
+  | { readonly kind: 'failed'; readonly reason: string; readonly mayHeal: boolean; readonly brought: boolean };
 
 /** In a row, and without a block that was not there before. */
 const MOST_FAILURES = 3;
 /** Without an exec that could be begun: an API server that is replaced takes so long. */
 const PATIENCE_MS = 60_000;
-/** Exit code of `sendCommand`. */
-const CHANGED = 3;
 
 /**
  * Fetches what is missing of these outputs by exec, until the assembler has proven them. Resolves `failed` at once where an
@@ -59,6 +60,7 @@ class Transfer {
   #unsealed: Manifest | undefined;
   #most = FIRST_BYTES;
   #failures = 0;
+  #brought = false;
   #contact: number;
   #error: KubernetesError | undefined;
 
@@ -81,12 +83,12 @@ class Transfer {
         this.#error = undefined;
       } catch (error) {
         if (!(error instanceof KubernetesError)) throw error;
-        if (!error.transient) return this.#failed(error.message, error);
+        if (!error.transient) return this.#failed(error.message);
         failure = error.message;
         this.#error = error;
       }
       if (failure === undefined) this.#failures = 0;
-      else if (this.#isOver()) return this.#failed(failure, this.#error);
+      else if (this.#isOver()) return this.#failed(failure, true);
       else await this.#pause();
     }
   }
@@ -117,24 +119,30 @@ class Transfer {
   async #fetch(plan: SendPlan): Promise<string | undefined> {
     const { api, source, assembler, signal, onProgress } = this.#options;
     const intake = assembler.intake(...plan.ranges);
-    const before = assembler.receivedBytes;
     const began = this.#now();
-    let told = before;
+    let told = assembler.receivedBytes;
     const tell = (least: number): void => {
       if (assembler.receivedBytes - told < least) return;
       told = assembler.receivedBytes;
       onProgress();
     };
-    const onData = (chunk: Buffer): Promise<void> | undefined => intake.write(chunk)?.then(() => tell(BLOCK_BYTES));
+    // The log may bring blocks at the same time: only those of this exec tell that there is a way through.
+    let brings = false;
+    const onData = (chunk: Buffer): Promise<void> | undefined => {
+      const stored = intake.write(chunk);
+      brings ||= stored !== undefined;
+      return stored?.then(() => tell(BLOCK_BYTES));
+    };
     const doing = `fetch outputs from pod ${source.pod}`;
     const command = sendCommand(plan.request);
     const end = await runExec(api, { source, command, doing, signal, bytes: plan.bytes, onData });
     tell(1);
     const isWhole = end.received === plan.bytes;
+    this.#brought ||= brings || isWhole;
     this.#alone = Math.max(0, this.#alone - 1);
     if (end.status?.kind === 'exit' && end.status.code === CHANGED) return this.#isolate(plan);
     this.#most = isWhole ? nextSize(this.#most, end.received, this.#now() - began) : this.#smaller();
-    return isWhole || assembler.receivedBytes > before ? undefined : this.#reason(end);
+    return isWhole || brings ? undefined : this.#reason(end);
   }
 
   /** One file that is not what the manifest says does not keep the others from coming. */
@@ -197,8 +205,9 @@ class Transfer {
     await wakeableSleep(api.clock, ms, signal);
   }
 
-  #failed(reason: string, error?: KubernetesError): TransferEnd {
-    return { kind: 'failed', reason, ...(error === undefined ? {} : { error }) };
+  /** `mayHeal` false: no further exec changes it. */
+  #failed(reason: string, mayHeal = false): TransferEnd {
+    return { kind: 'failed', reason, mayHeal, brought: this.#brought };
   }
 
   #now(): number {

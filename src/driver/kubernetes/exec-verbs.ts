@@ -5,6 +5,8 @@ import { isNotFound, KubernetesError } from './kubernetes-error.js';
 import type { LogSource } from './log-request.js';
 import { RETRY_IDEMPOTENT, retrying } from './retry.js';
 
+/** Exit code of `sendCommand`: the output is not what it was when the bundle ended. */
+export const CHANGED = 3;
 /** 64 hex digits and a newline. */
 const DIGEST_BYTES = 65;
 const ATTEMPTS = 3;
@@ -48,7 +50,7 @@ function insist<T>({ clock, random }: KubernetesApi, signal: AbortSignal, work: 
   return retrying({ clock, random, signal, rule: RETRY_IDEMPOTENT, attempts: ATTEMPTS }, work);
 }
 
-/** One exec whose answer is short. Rejects with KubernetesError, transient where the way broke, or with AbortError. */
+/** One exec whose answer is short. Rejects with AbortError, or with KubernetesError: transient but where it was refused, or `CHANGED`. */
 async function ask(
   api: KubernetesApi,
   source: LogSource,
@@ -61,7 +63,8 @@ async function ask(
   const onData = (chunk: Buffer): void => void chunks.push(chunk);
   const end = await runExec(api, { source, command: sendCommand(request), doing, signal, bytes, onData });
   if (end.received < bytes || (bytes === 0 && end.status?.kind !== 'success')) {
-    const transient = end.status === undefined || end.status.kind === 'success';
+    // Whatever else is said is about this exec: a shell that cannot fork ends with exit code 2.
+    const transient = !(end.status?.kind === 'exit' && end.status.code === CHANGED);
     throw new KubernetesError('unavailable', `cannot ${doing}: ${reasonOf(end)}`, { transient });
   }
   return Buffer.concat(chunks).toString('latin1');
@@ -73,7 +76,7 @@ export function reasonOf({ status, broken, stderr }: ExecEnd): string {
   if (status?.kind === 'error') return status.message;
   // See send.sh.
   if (status?.kind === 'exit' && status.code === 2) return 'the sidecar has no such list of outputs any more';
-  if (status?.kind === 'exit' && status.code === 3) return 'an output is not what it was when the bundle ended';
+  if (status?.kind === 'exit' && status.code === CHANGED) return 'an output is not what it was when the bundle ended';
   if (status?.kind === 'exit') return `the command in the pod ended with exit code ${status.code}${said}`;
   if (status?.kind === 'success') return 'the exec ended before all of its data had come';
   return `the exec ended early: ${broken ?? 'nobody knows why'}`;

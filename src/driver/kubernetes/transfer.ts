@@ -19,8 +19,9 @@ export interface TransferOptions {
   readonly onComplete: (source: LogSource) => void;
 }
 
-/** Each waits a minute for contact by itself. */
-const MOST_GOES = 5;
+/** In a row, and without a block. Each waits a minute for contact by itself, and ends at once where execs begin and bring nothing. */
+const MOST_GOES = 4;
+/** Doubled each time: half a minute in all, in which a proxy has read its configuration, or a node can fork again. */
 const PAUSE_MS = 5000;
 /** More than a beat of the sidecar: what of its one pass has not come by then was damaged on the way. */
 const QUIET_MS = 20_000;
@@ -121,11 +122,12 @@ export class Transfer {
       const end = await fetch(indices, signal, onProgress);
       if (end.kind === 'complete' || assembler.whole(indices)) break;
       this.#reason = end.reason;
+      if (end.brought) goes = 1;
       if (!end.mayHeal || goes >= MOST_GOES) {
         this.#state = 'given-up';
         return;
       }
-      await clock.sleep(PAUSE_MS, signal);
+      await clock.sleep(PAUSE_MS * 2 ** (goes - 1), signal);
     }
     this.#reason = undefined;
     this.#state = 'done';

@@ -26,6 +26,9 @@ const SOURCE = { namespace: 'apps', pod: 'p', container: 'outputs' };
 const never = new AbortController().signal;
 const LIMITS = { maxOutputBytes: 1e9, maxTotalBytes: 1e9 };
 
+/** No further exec changes it. */
+const FINAL = { kind: 'failed', mayHeal: false, brought: false } as const;
+
 const file = (size: number, more: Partial<PodFile> = {}): PodFile => ({ bytes: randomBytes(size), ...more });
 
 interface Fetched {
@@ -190,7 +193,10 @@ describe('the fetch of outputs by exec', () => {
     assert.equal(asked.length, 3);
     assert.deepEqual(equal, [false, false]);
     assert.ok(end.kind === 'failed');
-    assert.equal(end.reason, 'cannot fetch outputs from pod p: the exec ended early: it was closed');
+    assert.deepEqual(
+      [end.reason, end.mayHeal],
+      ['cannot fetch outputs from pod p: the exec ended early: it was closed', true],
+    );
   });
 
   it('scenario 25: a 403 on the first exec although the review said yes ends it at once', async () => {
@@ -198,10 +204,7 @@ describe('the fetch of outputs by exec', () => {
       answers: () => refuses(403, 'Forbidden', 'pods "p" is forbidden'),
     });
     assert.equal(asked.length, 1);
-    assert.deepEqual(
-      [end.kind, 'reason' in end && end.reason],
-      ['failed', 'cannot fetch outputs from pod p: pods "p" is forbidden'],
-    );
+    assert.deepEqual(end, { ...FINAL, reason: 'cannot fetch outputs from pod p: pods "p" is forbidden' });
   });
 
   it('scenario 25: an upgrade that a proxy swallows ends it at once', async () => {
@@ -240,18 +243,35 @@ describe('the fetch of outputs by exec', () => {
     assert.ok(asked.length < 12, asked.join());
   });
 
+  it('a node that cannot begin the exec which tells digests or the salt does not make a file another one', async () => {
+    const cannotFork: ExecAnswer = async (call) => (await call.accept()).exit(2);
+    const damaged = file(700);
+    const { end, equal, asked } = await fetchFrom([damaged, file(10, { sealed: true })], {
+      answers: (pod) => {
+        const asIs: ExecAnswer = (call) => pod.answer(call);
+        pod.faults.set(0, async (peer, bytes) => {
+          bytes.writeUInt8(bytes.readUInt8(7) ^ 1, 7);
+          await write(peer, bytes);
+          await peer.success();
+        });
+        return [asIs, cannotFork, cannotFork, asIs, cannotFork, cannotFork, cannotFork, asIs];
+      },
+    });
+    assert.deepEqual([end, equal], [{ kind: 'complete' }, [true, true]], asked.join());
+  });
+
   it('a file that is another one by now is given up, and keeps no other from coming', async () => {
     for (const now of [Buffer.alloc(0), randomBytes(700)]) {
       const changed = file(700, { now });
       const { end, equal } = await fetchFrom([file(100), changed, file(100), file(2 * MIB)]);
       assert.deepEqual(equal, [true, false, true, true]);
-      assert.deepEqual(end, { kind: 'failed', reason: 'an output changed after the bundle had ended' });
+      assert.deepEqual(end, { ...FINAL, brought: true, reason: 'an output changed after the bundle had ended' });
     }
   });
 
   it('where the disk has no room nothing is asked for', async () => {
     const { end, asked } = await fetchFrom([file(100, { sealed: true })], { freeBytes: 10 });
-    assert.deepEqual(end, { kind: 'failed', reason: 'there is no room for the outputs' });
+    assert.deepEqual(end, { ...FINAL, reason: 'there is no room for the outputs' });
     assert.deepEqual(
       asked.filter((text) => text !== 'salt'),
       [],
