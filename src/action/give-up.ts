@@ -32,7 +32,7 @@ export async function giveUpRun(
     `${what} could not be stopped, and nothing is begun beside it: it ${sight.detail}.`,
     {
       details: released,
-      suggestions: [...takeUpCommands(installation, target, id)],
+      suggestions: takeUpCommands(installation, target, id),
     },
   );
 }

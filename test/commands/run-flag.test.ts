@@ -1,22 +1,26 @@
 import assert from 'node:assert/strict';
 import { COMMANDS } from '../../src/commands/index.js';
+import Install from '../../src/commands/install.js';
 import Logs from '../../src/commands/logs.js';
 import OutputsList from '../../src/commands/outputs/list.js';
 import OutputsShow from '../../src/commands/outputs/show.js';
 import Resume from '../../src/commands/resume.js';
+import Show from '../../src/commands/show.js';
 import Upgrade from '../../src/commands/upgrade.js';
 import Wait from '../../src/commands/wait.js';
 import type { CnabError } from '../../src/errors.js';
-import { LeftRun, type AnyCommand } from './left-run.js';
+import { FakeDriver } from '../helpers/fake-driver.js';
+import { INSTALL, LeftRun, type AnyCommand } from './left-run.js';
 
 describe('--run', () => {
   let stage: LeftRun;
   beforeEach(() => {
     stage = new LeftRun();
-    stage.driver.resumes = async ({ log, output, begun }) => {
-      await log(`log of ${begun.action}\n`);
+    stage.driver.resumes = async (life) => {
+      const { begun } = life;
+      await life.log(`log of ${begun.action}\n`);
       for (const name of ['url', 'count', 'password', 'blob'])
-        await output(name, name === 'count' ? '3' : begun.action);
+        await life.output(name, name === 'count' ? '3' : begun.action);
     };
   });
   afterEach(() => stage.remove());
@@ -33,6 +37,22 @@ describe('--run', () => {
   it('is a flag of these commands', () => {
     const having = Object.values(COMMANDS).filter((command) => 'run' in command.flags);
     assert.deepEqual(having, [...new Set(COMMANDS_OF_A_RUN.map(([command]) => command))]);
+  });
+
+  it('stands in each command that is told to type where there are several unfinished runs', async () => {
+    stage.driver = new FakeDriver(async (life) => {
+      await life.posted();
+      return { outstanding: {}, keep: true };
+    });
+    for (const command of [Install, Upgrade])
+      await stage.run(command, command === Install ? [...INSTALL] : ['app', '-p', 'token=s']);
+    const { stderr } = await stage.run(Show, ['app']);
+    const told = [...stderr.matchAll(/\(run (\S+), .*: cnab resume app (?:--run (\S+) )?--context/g)];
+    const ids = stage.driver.operations.map(({ runId }) => runId);
+    assert.deepEqual(
+      told.map(([, run, named]) => [run, named]),
+      ids.toReversed().map((id) => [id, id]),
+    );
   });
 
   for (const [command, argv] of COMMANDS_OF_A_RUN) {

@@ -15,37 +15,37 @@ export async function unfinishedNotes(claims: TargetClaims, installation: Instal
     const { unfinished } = await surveyRuns(claims, installation);
     if (unfinished.length === 0) return [];
     const owner = await claims.owner(installation.name);
-    return unfinished.flatMap((run) => noteOf(run, installation.name, claims, owner));
+    return unfinished.flatMap((run) => {
+      // Of several each note is about its own.
+      const named = unfinished.length > 1 ? `--run ${run.record.claim.id}` : '';
+      return noteOf(run, (verb) => takeUpCommand(verb, installation.name, claims.target, named), owner);
+    });
   } catch (error) {
     if (!(error instanceof CnabError)) throw error;
     return [`warning: ${error.message}`];
   }
 }
 
-function noteOf(run: UnfinishedRun, name: string, { target }: TargetClaims, owner: LiveOwner | undefined): string[] {
+function noteOf(run: UnfinishedRun, command: (verb: string) => string, owner: LiveOwner | undefined): string[] {
   const { record, lacks, note } = run;
-  const { id, action, created } = record.claim;
+  const { id, installation: name, action, created } = record.claim;
   const which = `${action} of ${JSON.stringify(name)} (run ${id}, begun ${timeText(created)})`;
   if (lacks === 'start' && owner === undefined) {
-    return [
-      `note: the ${which} was never begun, because its command was killed; to record that: ${takeUpCommand('resume', name, target)}`,
-    ];
+    return [`note: the ${which} was never begun, because its command was killed; to record that: ${command('resume')}`];
   }
   if (lacks === 'outputs') {
     const { until } = note.outstanding ?? {};
     const held = until === undefined ? '' : ` until ${timeText(new Date(until).toISOString())}`;
-    return [
-      `note: outputs of the ${which} have not come and can be fetched${held}: ${takeUpCommand('resume', name, target)}`,
-    ];
+    return [`note: outputs of the ${which} have not come and can be fetched${held}: ${command('resume')}`];
   }
   if (owner !== undefined) {
     const who = `${processOf(owner)} is on it`;
-    return [`note: the ${which} goes on, ${who}${come(run)}: ${takeUpCommand('logs -f', name, target)}`];
+    return [`note: the ${which} goes on, ${who}${come(run)}: ${command('logs -f')}`];
   }
   return [
     `note: the ${which} has no recorded end, and no process is on it${come(run)}`,
-    `      to take it up: ${takeUpCommand('resume', name, target)}`,
-    `      to wait for its end: ${takeUpCommand('wait', name, target)}; to see its log: ${takeUpCommand('logs -f', name, target)}`,
+    `      to take it up: ${command('resume')}`,
+    `      to wait for its end: ${command('wait')}; to see its log: ${command('logs -f')}`,
   ];
 }
 
