@@ -6,6 +6,7 @@ import { CnabError } from '../../src/errors.js';
 import Install from '../../src/commands/install.js';
 import { FakeDriver, type FakeRun } from '../helpers/fake-driver.js';
 import { RECORDED_BUNDLE, SANDBOX } from '../helpers/recorded-installation.js';
+import { ManualClock } from '../helpers/manual-clock.js';
 import { removeHome, temporaryHome } from '../helpers/run-cnab.js';
 import { runInProcess, type InProcess } from '../helpers/run-command.js';
 
@@ -140,14 +141,16 @@ describe('cnab install', () => {
   });
 
   it('stops the run when --timeout is over, and exits 4', async () => {
+    const clock = new ManualClock(0);
     const driver = new FakeDriver(async ({ io }) => {
+      await clock.elapse(600_000);
       if (!io.signal.aborted) await new Promise((resolve) => io.signal.addEventListener('abort', resolve));
       assert.deepEqual(io.signal.reason, { kind: 'timeout' });
       return { status: 'failed', error: new CnabError('timed-out', 'the time-out is over') };
     });
-    const { exitCode, stderr } = await install(['--timeout', '400ms'], { driver });
+    const { exitCode, stderr } = await install(['--timeout', '10m'], { driver, parts: { clock } });
     assert.equal(exitCode, 4);
-    assert.match(stderr, /^the time-out of 0\.4s is over: stopping the run; the bundle has 30s to end$/m);
+    assert.match(stderr, /^the time-out of 10m00s is over: stopping the run; the bundle has 30s to end$/m);
   });
 
   it('ends every result of the sandbox with the words that no cluster was touched', async () => {

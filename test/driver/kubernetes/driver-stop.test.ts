@@ -75,7 +75,9 @@ describe('a run that is stopped', () => {
       },
       invocation: () => 0,
     });
-    assert.deepEqual([result.status, result.ran, result.error?.code], ['unknown', 'unknown', 'contact-lost']);
+    assert.deepEqual([result.status, result.error?.code], ['unknown', 'contact-lost']);
+    // On a slow machine its container has been seen by then.
+    assert.notEqual(result.ran, 'no');
     assert.match(result.error?.message ?? '', /may go on as job .*no deletion today/);
     assert.equal(left.jobs.length, 1);
   });
