@@ -49,6 +49,7 @@ export type ProcessParts = Pick<
   RunParts,
   'invocation' | 'sidecar' | 'operation' | 'settings' | 'server' | 'faults' | 'freeBytes'
 > & {
+  /** Of containers that are injected. */
   readonly scripts?: Readonly<Record<string, ContainerScript>>;
   /** Its processes are on `machine-1`, `machine-2` and so on; absent: their Jobs name none. */
   readonly named?: boolean;
@@ -65,6 +66,7 @@ export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes
   const clock = fastClock(parts.faster ?? FASTER);
   const { invocation, sidecar } = parts;
   const scripts = {
+    ...parts.scripts,
     ...(invocation === undefined ? {} : { invocation }),
     ...(sidecar === undefined ? {} : { outputs: sidecar }),
   };

@@ -1,20 +1,17 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { messageOf } from '../../errors.js';
 import type { Assembler } from '../../frame/assemble.js';
 import { deliveryOf, type Way } from '../../frame/delivery.js';
 import type { KubernetesApi } from './api.js';
-import { withinCleanUp } from './clean-up.js';
 import { lookAtJob } from './deletion-cause.js';
-import { signalSidecar } from './exec-verbs.js';
 import { FruitlessReading } from './fruitless.js';
-import { INVOCATION_CONTAINER, OUTPUTS_CONTAINER } from './names.js';
+import { INVOCATION_CONTAINER } from './names.js';
 import { outputsReason } from './outputs-reason.js';
-import { isFinished, isRunning, isTerminating, sidecarStatus } from './pod-status.js';
+import { isFinished, isRunning, sidecarStatus } from './pod-status.js';
 import { holds } from './progress.js';
+import { Rescue } from './rescue.js';
 import type { JobReference } from './resources.js';
 import type { RunStreams } from './run-streams.js';
 import type { RunView } from './run-view.js';
-import { deletePod } from './stop.js';
 import { until } from './until.js';
 
 /** The kubelet signals the sidecar within a second of the invocation's end; an injected container keeps it from doing so. */
@@ -23,8 +20,6 @@ const INJECTED_MS = 5000;
 const UNSIGNALLED_MS = 60_000;
 /** The sidecar was heard so short a time ago that its word would have come. */
 const HEARD_MS = 45_000;
-/** What a pod held open by an injected container is deleted with: enough for a small dump. */
-const RESCUE_GRACE_MS = 3000;
 /** Silence of the bundle's log that is no longer waited out when everything else is there. */
 const LOG_TAIL_MS = 30_000;
 /** What the sidecar may take beyond its hold time, and a last reading of its log, before they are given up. */
@@ -63,8 +58,7 @@ export function collect(options: CollectOptions): Promise<Collected> {
 class Collection {
   readonly #options: CollectOptions;
   readonly #began: number;
-  readonly #warnings: string[] = [];
-  #rescued = false;
+  readonly #rescue: Rescue;
   #outputsAt: number | undefined;
   #lastReadingAt: number | undefined;
   readonly #reading: FruitlessReading;
@@ -73,6 +67,7 @@ class Collection {
     this.#options = options;
     this.#began = options.api.clock.now();
     this.#reading = new FruitlessReading(this.#began);
+    this.#rescue = new Rescue(options);
   }
 
   async run(): Promise<Collected> {
@@ -81,8 +76,7 @@ class Collection {
       const next = await until(view, api.clock, signal, () => this.#next());
       switch (next) {
         case 'rescue':
-          this.#rescued = true;
-          await this.#rescue();
+          if (view.pod !== undefined) await this.#rescue.attempt(view.pod);
           break;
         case 'read-once-more':
           this.#lastReadingAt = api.clock.now();
@@ -109,7 +103,7 @@ class Collection {
       const silent = streams.log.isTaking ? 0 : now - Math.max(this.#outputsAt, streams.log.takenAt);
       return logDone(streams, view) || silent >= LOG_TAIL_MS ? 'done' : undefined;
     }
-    if (!this.#rescued && !assembler.mainEnded && this.#isUnsignalled(now)) return 'rescue';
+    if (this.#isUnsignalled(now) && this.#rescue.isDue(now)) return 'rescue';
     const due = Math.max(this.#options.heldUntil, this.#reading.newAt) + MARGIN_MS;
     if (!this.#sidecarRuns() && this.#reading.isOver) return 'done';
     if (now < due) return undefined;
@@ -156,34 +150,12 @@ class Collection {
   }
 
   #isUnsignalled(now: number): boolean {
-    const { view, streams } = this.#options;
+    const { view, streams, assembler } = this.#options;
+    if (view.pod === undefined || assembler.mainEnded) return false;
     const waited = now - this.#began;
     if (hasInjected(view.pod)) return waited >= INJECTED_MS;
     // Where the connection is dead the sidecar may well have said that it was signalled.
     return waited >= UNSIGNALLED_MS && now - streams.heardAt < HEARD_MS;
-  }
-
-  async #rescue(): Promise<void> {
-    const { api, view, way } = this.#options;
-    const { pod } = view;
-    if (pod === undefined || isTerminating(pod)) return;
-    if (way.via === 'exec') {
-      const { namespace = '', name = '' } = pod.metadata ?? {};
-      const source = { namespace, pod: name, container: OUTPUTS_CONTAINER };
-      const told = withinCleanUp(api.clock, (signal) => signalSidecar(api, source, signal));
-      if (
-        await told.then(
-          () => true,
-          () => false,
-        )
-      )
-        return;
-    }
-    try {
-      await withinCleanUp(api.clock, (signal) => deletePod(api, pod, RESCUE_GRACE_MS, signal));
-    } catch (error) {
-      this.#warnings.push(`the pod could not be made to end: ${messageOf(error)}`);
-    }
   }
 
   #collected(isCut: boolean): Collected {
@@ -192,7 +164,7 @@ class Collection {
     const delivery = manifest === undefined ? undefined : deliveryOf(manifest, way);
     const isHeld = delivery !== undefined && holds(delivery);
     const isDisk = streams.outputs.failure !== undefined || streams.transfer.failure !== undefined;
-    const base = { cut: isCut && !complete, warnings: this.#warnings };
+    const base = { cut: isCut && !complete, warnings: complete ? [] : this.#rescue.warnings };
     if (complete) return base;
     const reason = outputsReason({
       view,
@@ -206,8 +178,7 @@ class Collection {
     });
     // A small dump stays in the log as long as the pod is there; all else goes with the sidecar.
     const isThere = this.#sidecarRuns() || (!isHeld && !view.podGone && (isCut || isDisk || shortage !== undefined));
-    const isLost = manifest !== undefined && shortage === undefined && assembler.missing().length === 0;
-    if (!isThere || isLost) return { ...base, outputsReason: reason };
+    if (!isThere || assembler.isSpent) return { ...base, outputsReason: reason };
     return { ...base, outputsReason: reason, outstanding: isHeld ? { until: heldUntil } : {} };
   }
 }
