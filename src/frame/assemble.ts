@@ -124,7 +124,7 @@ export class Assembler {
 
   /**
    * Ranges of files that are there, came by exec, and are not what the manifest says: compare `digestOf` with the pod's
-   * `digest`, and `drop` what differs. Where nothing differs the file has changed.
+   * `digest`, and `drop` what differs. Where nothing differs the file has changed: `sayChanged`.
    */
   doubtful(): readonly FileRange[] {
     return this.#arrivals.isOpen ? (this.#arrivals.announced?.doubtful() ?? []) : [];
@@ -138,6 +138,18 @@ export class Assembler {
   /** Lets a range, which begins at a block, come again: it is `missing` from now on. */
   drop(range: FileRange): Promise<void> {
     return this.#arrivals.drop(range);
+  }
+
+  /** Something is not whole, and nothing that is still to be had makes it so. */
+  get isSpent(): boolean {
+    if (this.manifest === undefined || this.complete || this.shortage !== undefined) return false;
+    if (this.#arrivals.contradiction) return true;
+    return this.missing().length === 0 && this.doubtful().length === 0 && !this.needsSalt;
+  }
+
+  /** In the pod this file is not what the manifest says: it is in doubt no more. */
+  sayChanged(index: number): void {
+    this.#arrivals.announced?.file(index)?.giveUp();
   }
 
   /** A file with a seal is there or announced, and the salt is needed to prove it: ask by exec, and tell `unseal`. */
@@ -211,6 +223,7 @@ export class Assembler {
     const file = announced.file(index);
     if (!file) return announced.problem(index) ?? lost(index, 'is lost');
     if (file.changed) return changed(index);
+    if (file.isDoubted) return lost(index, 'is lost: what arrived of it is not what the pod announced');
     const room = `is lost: there is no room for its ${formatBytes(file.entry.size)}`;
     return lost(index, shortage ? room : `is lost: ${file.extent} arrived`);
   }

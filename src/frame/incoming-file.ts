@@ -29,6 +29,10 @@ export class IncomingFile {
   #sha256: string | undefined;
   #doubted = false;
   #changed = false;
+  /** In the pod it is as it is here. */
+  #compared = false;
+  /** Blocks of an earlier process are in it: after a power failure a mark may be without its block. */
+  #adopted = false;
 
   constructor(entry: FileEntry, parts: PartFiles) {
     this.entry = entry;
@@ -45,9 +49,14 @@ export class IncomingFile {
     return this.#sha256 !== undefined;
   }
 
-  /** The whole was once not what the manifest says, and did not become it. */
+  /** In the pod it is not what the manifest says. */
   get changed(): boolean {
     return this.#changed;
+  }
+
+  /** All has arrived, and is not what the manifest says. Who is to blame is not known yet. */
+  get isDoubted(): boolean {
+    return this.#doubted && !this.isWhole && this.#present === this.#marks.length;
   }
 
   /** Bytes on disk. */
@@ -83,7 +92,7 @@ export class IncomingFile {
 
   /** All is on disk and the whole is wrong: the fault is in one of these ranges, or the file has changed. */
   doubtful(): readonly FileRange[] {
-    return this.#doubted && !this.isWhole ? this.#ranges(TAKEN) : [];
+    return this.#doubted && !this.#compared && !this.isWhole ? this.#ranges(TAKEN) : [];
   }
 
   /** Takes up what an earlier process left. `salt`: as in `settle`. */
@@ -97,6 +106,7 @@ export class IncomingFile {
       return;
     }
     this.#inOrder = false;
+    this.#adopted = true;
     for (const [block, mark] of found.entries()) {
       if (mark !== PROVEN && mark !== TAKEN) continue;
       this.#marks[block] = mark;
@@ -138,16 +148,18 @@ export class IncomingFile {
       this.#sha256 = sha256;
       return;
     }
-    this.#changed = true;
     this.#doubted = this.#marks.includes(TAKEN);
+    if (this.#doubted) return;
     // Blocks of different states of the file: none of them can be told to be right, so all may come again.
-    if (!this.#doubted) await this.discard();
+    if (!this.#adopted) this.#changed = true;
+    await this.discard();
   }
 
   /** Lets the blocks of a range, which begins at one, come again. */
   async drop({ offset, length }: FileRange): Promise<void> {
     if (this.isWhole) return;
     this.#inOrder = false;
+    this.#compared = false;
     for (let block = offset / BLOCK_BYTES; block < Math.ceil((offset + length) / BLOCK_BYTES); block += 1) {
       if (this.#marks[block] === ABSENT) continue;
       await this.#mark(block, ABSENT);
@@ -165,10 +177,19 @@ export class IncomingFile {
     this.#hashed = 0;
     this.#inOrder = true;
     this.#doubted = false;
+    this.#compared = false;
+    this.#adopted = false;
   }
 
+  /** The sidecar says so. */
   markChanged(): void {
     this.#changed = true;
+  }
+
+  /** It was compared with the pod: it is the same there, or is there no more. */
+  giveUp(): void {
+    this.#changed = true;
+    this.#compared = true;
   }
 
   /** All of a file at once, if it is right: what is wrong, or waits for its seal's salt, goes the way of a part. */

@@ -54,6 +54,7 @@ class Transfer {
   /** How often the whole of a file was wrong; those that are given up on. */
   readonly #wrong = new Map<number, number>();
   readonly #givenUp = new Set<number>();
+  #hasChanged = false;
   /** So many requests are for one file each. */
   #alone = 0;
   /** The manifest whose seals are told. */
@@ -108,7 +109,11 @@ class Transfer {
     if (doubtful.length > 0) return this.#doubt(doubtful);
     if (assembler.shortage !== undefined) return this.#failed('there is no room for the outputs');
     return this.#failed(
-      this.#givenUp.size > 0 ? 'an output changed after the bundle had ended' : 'nothing can be stored',
+      this.#hasChanged
+        ? 'an output changed after the bundle had ended'
+        : this.#givenUp.size > 0
+          ? 'an output came damaged again and again'
+          : 'nothing can be stored',
     );
   }
 
@@ -148,7 +153,7 @@ class Transfer {
   /** One file that is not what the manifest says does not keep the others from coming. */
   #isolate({ ranges }: SendPlan): undefined {
     const [only] = ranges;
-    if (ranges.length === 1 && only !== undefined) this.#givenUp.add(only.index);
+    if (ranges.length === 1 && only !== undefined) this.#sayChanged(only.index);
     else this.#alone = ranges.length;
   }
 
@@ -169,13 +174,22 @@ class Transfer {
     const [{ index } = { index: -1 }] = ranges;
     const times = (this.#wrong.get(index) ?? 0) + 1;
     this.#wrong.set(index, times);
+    if (times > MOST_FAILURES) {
+      this.#givenUp.add(index);
+      return undefined;
+    }
     let differs = false;
     for (const range of ranges) {
-      if (range.index !== index || times > MOST_FAILURES) continue;
-      if (await this.#drops(range)) differs = true;
+      if (range.index === index && (await this.#drops(range))) differs = true;
     }
-    if (!differs) this.#givenUp.add(index);
+    if (!differs) this.#sayChanged(index);
     return undefined;
+  }
+
+  #sayChanged(index: number): void {
+    this.#hasChanged = true;
+    this.#givenUp.add(index);
+    this.#options.assembler.sayChanged(index);
   }
 
   async #drops(range: FileRange): Promise<boolean> {

@@ -101,12 +101,17 @@ function errorOf(operation: ToldOperation, end: RunEnd, problems: readonly Outpu
   if (stopped !== undefined) return stopError(stopped, stoppedWhat(operation, outcome), suggestions);
   if (outcome.problem !== undefined) return told(operation, outcome.problem, end);
   const lost = problems.filter(({ kind }) => kind === 'lost');
+  const what = (count: number): string =>
+    `${operation.action} ended with exit code 0, but ${count} of its ${operation.outputs.length} outputs did not arrive`;
+  if (cut !== undefined) {
+    // A stop is one whatever single outputs lack beside.
+    const gone = problems.filter(({ kind }) => kind === 'lost' || kind === 'changed');
+    return gone.length === 0 ? undefined : stopError(cut, what(gone.length), suggestions);
+  }
   if (lost.length === 0) return undefined;
-  const what = `${operation.action} ended with exit code 0, but ${lost.length} of its ${operation.outputs.length} outputs did not arrive`;
-  if (cut !== undefined) return stopError(cut, what, suggestions);
   // Only one cause for all is told here; what is wrong with single outputs is for the caller to list and to judge.
   if (end.outputsReason === undefined) return undefined;
-  return new CnabError('outputs-incomplete', `${what}: ${end.outputsReason}`, {
+  return new CnabError('outputs-incomplete', `${what(lost.length)}: ${end.outputsReason}`, {
     details: lost.map(({ name, reason }) => `output "${name}" ${reason}`),
     suggestions,
   });

@@ -67,6 +67,16 @@ describe('how a run is told', () => {
     assert.match(result.error?.message ?? '', /the sidecar died/);
   });
 
+  it('a collection that was cut short is told as a stop, whatever else is wrong with outputs that did not arrive', () => {
+    for (const kind of ['lost', 'changed'] as const) {
+      const problems = [{ index: 0, kind, reason: 'did not come' }];
+      const cut = { kind: 'signal', signal: 'SIGINT' } as const;
+      const { error } = buildResult(operation(), end({ assembly: { ...assembly, outputs: [], problems }, cut }));
+      assert.equal(error?.code, 'interrupted', kind);
+      assert.match(error?.message ?? '', /1 of its 1 outputs did not arrive/);
+    }
+  });
+
   it('a failed bundle stays failed, whatever became of its outputs', () => {
     const result = buildResult(operation(), end({ outcome: failure, assembly: lost, outputsReason: 'x' }));
     assert.deepEqual([result.status, result.exitCode, result.error?.code], ['failed', 3, 'bundle-failed']);
