@@ -47,6 +47,29 @@ clusterCases('a pod that the cluster changes', (one) => {
     assert.equal((await one().output('out')).toString(), 'out\n');
   });
 
+  it('an injected container that ends the way it is told leaves a log of tens of MiB the time that it needs', async function () {
+    needsOwnNode(this);
+    await patchPods(one(), () => [
+      {
+        op: 'add',
+        path: '/spec/containers/-',
+        value: {
+          name: 'proxy',
+          image: 'docker.io/library/busybox:1.37.0',
+          command: ['sh', '-c', 'trap "sleep 2; exit 0" TERM; while :; do sleep 0.2; done'],
+        },
+      },
+    ]);
+    const bytes = 48 * 1024 * 1024;
+    const bundle = one().bundle({ script: `head -c ${bytes} /dev/urandom > ${OUT}/out`, outputs: ['out'] });
+    const { code, stderr, document } = await one().install(bundle, ['--outputs-via', 'log']);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(
+      document.outputs.map(({ size }) => size),
+      [bytes],
+    );
+  });
+
   it('a read-only root file system leaves the bundle its inputs and outputs', async function () {
     needsOwnNode(this);
     await patchPods(one(), ({ spec }) => [
