@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Progress } from '../../../src/driver/driver.js';
 import type { ContainerScript, ApiServerFaults } from '../../helpers/api-server.js';
 import { withProcesses, type ProcessParts } from '../../helpers/begun-run.js';
 import { digests, MiB, setSidecar, textOf, wanted } from '../../scenarios/stage.js';
@@ -112,6 +113,30 @@ describe('outputs by exec', () => {
           assert.match(execs[0]?.query.getAll('command').slice(4).join(' ') ?? '', /^range 0 2097152 4194304$/);
         },
       ));
+  }
+
+  for (const [what, output, name, bytes] of [
+    ['it is looked for what came damaged', LARGE, 'large', 6 * MiB],
+    ['the salt of a sealed one has come', SECRET, 'secret', files.secret.length],
+  ] as const) {
+    it(`a stop before ${what} is a stop: the bundle is not blamed, and the output can be fetched`, () => {
+      const corrupt: ProcessParts['faults'] = (faults) =>
+        faults.exec({ ...EXECS, times: 1 }, { afterBytes: MiB / 2, then: 'corrupt' });
+      const alone = { ...parts([], corrupt), operation: { outputs: [output].filter((each) => each !== undefined) } };
+      return withProcesses(alone, async ({ run, resume }) => {
+        const stop = new AbortController();
+        const interrupt = (): void => stop.abort({ kind: 'signal', signal: 'SIGINT' });
+        const onProgress = ({ receivedBytes = 0 }: Progress): void => void (receivedBytes >= bytes && interrupt());
+        const { result } = await run({ signal: stop.signal, onProgress });
+        assert.deepEqual([result.error?.code, result.keep], ['interrupted', true]);
+        assert.deepEqual(
+          result.problems.map(({ kind }) => kind),
+          ['lost'],
+        );
+        const second = await resume();
+        assert.deepEqual([second.result.status, digests(second.outputs)], ['succeeded', pick(name)]);
+      });
+    });
   }
 
   it('a process that leaves in the transfer, or is killed, loses nothing of what has come', () =>
