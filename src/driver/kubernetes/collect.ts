@@ -164,6 +164,7 @@ class Collection {
     const delivery = manifest === undefined ? undefined : deliveryOf(manifest, way);
     const isHeld = delivery !== undefined && holds(delivery);
     const isDisk = streams.outputs.failure !== undefined || streams.transfer.failure !== undefined;
+    const isUnread = streams.outputs.value?.isUnread === true;
     const base = { cut: isCut && !complete, warnings: complete ? [] : this.#rescue.warnings };
     if (complete) return base;
     const reason = outputsReason({
@@ -173,11 +174,12 @@ class Collection {
       assembler,
       heldUntil,
       transfer: streams.transfer.reason,
-      log: streams.outputs.value,
+      log: streams.outputs.value?.reason,
       isCut,
     });
     // A small dump stays in the log as long as the pod is there; all else goes with the sidecar.
-    const isThere = this.#sidecarRuns() || (!isHeld && !view.podGone && (isCut || isDisk || shortage !== undefined));
+    const isReadable = isCut || isDisk || isUnread || shortage !== undefined;
+    const isThere = this.#sidecarRuns() || (!isHeld && !view.podGone && isReadable);
     if (!isThere || assembler.isSpent) return { ...base, outputsReason: reason };
     return { ...base, outputsReason: reason, outstanding: isHeld ? { until: heldUntil } : {} };
   }

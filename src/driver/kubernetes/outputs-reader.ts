@@ -1,6 +1,6 @@
 import type { Assembler } from '../../frame/assemble.js';
 import type { KubernetesApi } from './api.js';
-import { isAbort, KubernetesError } from './kubernetes-error.js';
+import { isAbort } from './kubernetes-error.js';
 import { LogReader, type LogEnd, type LogReaderOptions, type LogSource } from './log-reader.js';
 
 /** Three heartbeats of the sidecar: a connection that is silent for so long is dead. */
@@ -28,16 +28,23 @@ export interface OutputsReaderOptions {
   readonly ended: AbortSignal;
 }
 
+/** Why the log brought no more. */
+export interface OutputsEnd {
+  /** A clause; absent where all is there, or nothing was in the way but that nobody waits any longer. */
+  readonly reason?: string;
+  /** It could not be read to its end: whoever tries later may find more in it. */
+  readonly isUnread?: boolean;
+}
+
 /** What a last try gets where minutes without contact went before it. */
 const LAST_PATIENCE_MS = 15_000;
 
 /**
  * Reads the sidecar's log into the assembler until everything is proven, or the log is at its end. Then one whole
  * reading more, where something is missing: a clean end of a stream proves nothing, and of a log that was rotated a follow
- * and a reading see different parts. Resolves with why it could go no further: a clause, undefined where all is there or nothing
- * but its `signal` was in the way. Rejects with what the assembler threw (a full disk is CnabError `unavailable`).
+ * and a reading see different parts. Rejects with what the assembler threw (a full disk is CnabError `unavailable`).
  */
-export async function readOutputs(options: OutputsReaderOptions): Promise<string | undefined> {
+export async function readOutputs(options: OutputsReaderOptions): Promise<OutputsEnd> {
   const { api, source, assembler, signal } = options;
   const enough = new AbortController();
   const stop = (): void => enough.abort();
@@ -76,22 +83,25 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<string
     return reader.run();
   };
   try {
-    if (assembler.complete) return undefined;
-    const end = await read(options.ended, {});
-    if (assembler.complete) return undefined;
-    if (end.kind === 'stopped') return interrupted;
-    const more = { again: true, ...(end.kind === 'failed' ? { patienceMs: LAST_PATIENCE_MS } : {}) };
-    const last = end.kind === 'gone' ? end : await read(AbortSignal.abort(), more);
-    if (assembler.complete) return undefined;
-    return last.kind === 'stopped'
-      ? interrupted
-      : (last.error?.message ?? 'the log of the outputs sidecar ended too early');
+    if (assembler.complete) return {};
+    const first = await read(options.ended, {});
+    if (assembler.complete) return {};
+    if (first.kind === 'stopped' || first.kind === 'gone') return endOf(first, interrupted);
+    const more = { again: true, ...(first.kind === 'failed' ? { patienceMs: LAST_PATIENCE_MS } : {}) };
+    const last = await read(AbortSignal.abort(), more);
+    return assembler.complete ? {} : endOf(last, interrupted);
   } catch (error) {
-    if (assembler.complete) return undefined;
-    if (isAbort(error)) return interrupted;
-    if (error instanceof KubernetesError) return error.message;
+    if (assembler.complete) return {};
+    if (isAbort(error)) return endOf({ kind: 'stopped' }, interrupted);
     throw error;
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+function endOf({ kind, error }: Pick<LogEnd, 'kind' | 'error'>, interrupted: string | undefined): OutputsEnd {
+  if (kind === 'stopped') return interrupted === undefined ? {} : { reason: interrupted };
+  if (error === undefined) return { reason: 'the log of the outputs sidecar ended too early' };
+  const isRefused = error.statusCode === 401 || error.statusCode === 403;
+  return { reason: error.message, isUnread: kind === 'failed' && (error.transient || isRefused) };
 }

@@ -6,7 +6,7 @@ import { ContainerStream } from './container-stream.js';
 import { fetchFrom, type FetchOutputs } from './fetch-outputs.js';
 import type { LogSource } from './log-request.js';
 import { OUTPUTS_CONTAINER } from './names.js';
-import { readOutputs } from './outputs-reader.js';
+import { readOutputs, type OutputsEnd } from './outputs-reader.js';
 import { invocationStatus, isRunning, sidecarStatus } from './pod-status.js';
 import type { RunView } from './run-view.js';
 import { Transfer } from './transfer.js';
@@ -26,8 +26,7 @@ export interface RunStreamsOptions {
 export class RunStreams {
   #heardAt = 0;
   readonly log: BundleLogStream;
-  /** Its value: see `readOutputs`. */
-  readonly outputs: ContainerStream<string | undefined>;
+  readonly outputs: ContainerStream<OutputsEnd>;
   readonly transfer: Transfer;
 
   constructor({ onLog, ...options }: RunStreamsOptions) {
@@ -41,7 +40,7 @@ export class RunStreams {
       statusOf: sidecarStatus,
       // Before the invocation has ended a sidecar that died is started again, and its log goes on.
       isOver: (pod) => invocationStatus(pod)?.state?.terminated !== undefined && !isRunning(sidecarStatus(pod)),
-      otherwise: 'the outputs could not be stored',
+      otherwise: { reason: 'the outputs could not be stored' },
       read: (source, signals) =>
         readOutputs({
           api,

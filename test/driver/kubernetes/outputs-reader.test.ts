@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Assembler } from '../../../src/frame/assemble.js';
 import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
 import { plainConnection } from '../../../src/driver/kubernetes/connection.js';
-import { readOutputs } from '../../../src/driver/kubernetes/outputs-reader.js';
+import { readOutputs, type OutputsEnd } from '../../../src/driver/kubernetes/outputs-reader.js';
 import { encodeFrames } from '../../helpers/encode-frames.js';
 import { cutAfter, httpPeer, refusal, stall, text, type Answer } from '../../helpers/http-peer.js';
 import { ManualClock } from '../../helpers/manual-clock.js';
@@ -22,7 +22,7 @@ const BEGUN = logOf(lines.length - 2);
 type Signals = { readonly stop: AbortController; readonly ended: AbortController };
 
 /** Why not all has come. The answers are made with what ends the reading. */
-function reading(answers: (signals: Signals) => readonly Answer[]): Promise<string | undefined> {
+function reading(answers: (signals: Signals) => readonly Answer[]): Promise<OutputsEnd> {
   return withFolder(async (staging) => {
     const signals = { stop: new AbortController(), ended: new AbortController() };
     const peer = await httpPeer(answers(signals));
@@ -65,23 +65,30 @@ describe('the reason for outputs that the log does not bring', () => {
             stop.abort();
           }),
         ]);
-        assert.match(why ?? '', /^cannot read the log of container outputs of pod p .* broke/);
+        assert.match(why.reason ?? '', /^cannot read the log of container outputs of pod p .* broke/);
       }
     }
   });
 
   it('is none, where nothing was in the way but that nobody waits any longer', async () => {
-    assert.equal(await reading(({ stop }) => [then(stall(BEGUN), () => stop.abort())]), undefined);
+    assert.deepEqual(await reading(({ stop }) => [then(stall(BEGUN), () => stop.abort())]), {});
   });
 
-  it('is the refusal of the last reading, or the end of a log that has no more', async () => {
-    const gone = refusal(404, 'NotFound', 'pods "p" not found');
-    assert.match((await reading(() => [cutAfter(BEGUN), gone])) ?? '', /pods "p" not found/);
-    const early = await reading(({ ended }) => [then(text(BEGUN), () => ended.abort()), text(BEGUN)]);
-    assert.equal(early, 'the log of the outputs sidecar ended too early');
+  it('is that of the last reading, with whether there may be more for another one', async () => {
+    for (const [answers, words, isUnread] of [
+      [[text(BEGUN)], /^the log of the outputs sidecar ended too early$/, undefined],
+      [[refusal(404, 'NotFound', 'pods "p" not found')], /pods "p" not found/, false],
+      [[refusal(400, 'BadRequest', 'container outputs is not valid for pod p')], /is not valid/, false],
+      [[refusal(500, 'InternalError', 'dial tcp: no route to host')], /no route to host/, true],
+      [[refusal(403, 'Forbidden', 'pods "p" is forbidden')], /is forbidden/, true],
+    ] as const) {
+      const end = await reading(({ ended }) => [then(stall(BEGUN), () => ended.abort()), ...answers]);
+      assert.match(end.reason ?? '', words);
+      assert.equal(end.isUnread, isUnread, end.reason);
+    }
   });
 
   it('is none, where all has come', async () => {
-    assert.equal(await reading(() => [cutAfter(BEGUN), text(WHOLE)]), undefined);
+    assert.deepEqual(await reading(() => [cutAfter(BEGUN), text(WHOLE)]), {});
   });
 });
