@@ -44,6 +44,8 @@ export class KubernetesApi {
   readonly clock: Clock;
   readonly random: () => number;
   private readonly maxBodyBytes: number;
+  /** How far the server's clock is ahead of ours, in milliseconds, as its last answer told. */
+  private ahead: number | undefined;
 
   constructor(connection: Connection, options: KubernetesApiOptions = {}) {
     this.connection = connection;
@@ -164,6 +166,14 @@ export class KubernetesApi {
     });
   }
 
+  /**
+   * What the server's clock says, in milliseconds since 1970, up to a second less: for what it dates itself (`deletionTimestamp`).
+   * Undefined before its first answer, and behind a proxy that takes the Date from answers.
+   */
+  get serverNow(): number | undefined {
+    return this.ahead === undefined ? undefined : this.clock.now() + this.ahead;
+  }
+
   close(): void {
     this.connection.close();
   }
@@ -188,6 +198,8 @@ export class KubernetesApi {
       this.attempt(method, options, async (auth, signal) => {
         const response = await send(this.connection.server, auth, { ...request, signal });
         const context = this.answerContext(options);
+        const date = Date.parse(response.headers.date ?? '');
+        if (!Number.isNaN(date)) this.ahead = date - this.clock.now();
         await refuseUnlessSuccess(response, context, signal);
         const warnings = parseWarnings(response.headers.warning);
         return { object: await readJson<T>(response, context, this.maxBodyBytes, signal), warnings };

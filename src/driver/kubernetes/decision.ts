@@ -15,6 +15,8 @@ export type Decision =
 export interface DecisionTimes {
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The same by the cluster's clock; undefined where that is not known. */
+  readonly clusterNow: number | undefined;
   /** When the Job was posted. */
   readonly posted: number;
   /** 0: no limit. */
@@ -32,7 +34,7 @@ export function decide(view: RunView, times: DecisionTimes): Decision | undefine
   if (outcome !== undefined) return { kind: 'verdict', outcome };
   if (view.neverScheduled) return { kind: 'not-started', message: `no node had taken the pod: ${vanishing(view)}` };
   if (view.podGone) return { kind: 'verdict', outcome: vanishedVerdict(vanishing(view), view.history) };
-  if (isLost(pod, times.now)) {
+  if (isLost(pod, times.clusterNow)) {
     const why = `it should have been gone since ${String(pod.metadata?.deletionTimestamp)}, and its node does not answer`;
     return { kind: 'verdict', outcome: vanishedVerdict(why, view.history) };
   }
@@ -75,10 +77,13 @@ function vanishing(view: RunView): string {
   return view.jobGone ? 'the Job was deleted by someone else' : 'it was deleted by someone else';
 }
 
-/** Its node does not answer. `deletionTimestamp` is the request's time plus the grace period. */
-export function isLost(pod: V1Pod, now: number): boolean {
+/**
+ * Its node does not answer. `deletionTimestamp` is the request's time plus the grace period, by the server's clock, so it is compared
+ * with that one alone: a computer whose clock is ahead would take each pod that is stopped for lost.
+ */
+export function isLost(pod: V1Pod, clusterNow: number | undefined): boolean {
   const deletion = pod.metadata?.deletionTimestamp;
-  if (deletion === undefined) return false;
+  if (deletion === undefined || clusterNow === undefined) return false;
   const due = Date.parse(String(deletion));
-  return !Number.isNaN(due) && now > due + LOST_NODE_MS;
+  return !Number.isNaN(due) && clusterNow > due + LOST_NODE_MS;
 }

@@ -171,7 +171,7 @@ export class KubernetesDriver implements Driver {
     const { api } = await this.#open(signal);
     const found = await findRun(api, placeOf(run), run.state, signal);
     if (found === undefined) return { phase: 'absent', detail: 'is not on the cluster' };
-    return sightOf(found, this.#options.clock.now(), run.outputs);
+    return sightOf(found, api.serverNow, run.outputs);
   }
 
   async follow(

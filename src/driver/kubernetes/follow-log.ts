@@ -26,7 +26,7 @@ export async function followLog(
     if (observer.lost !== undefined) throw observer.lost;
     if (log.isOpen) return log.isDone ? { complete: log.isComplete } : undefined;
     const now = clock.now();
-    const decision = decide(view, { now, posted: now, startTimeoutMs: 0 });
+    const decision = decide(view, { now, clusterNow: api.serverNow, posted: now, startTimeoutMs: 0 });
     // What never ran has said nothing.
     return decision === undefined ? undefined : { complete: outcomeOf(decision, view.history).ran === 'no' };
   };

@@ -80,9 +80,7 @@ async function stopWhatRuns(
     await askToDelete(api, job, signal);
     pods = await look();
   }
-  const going = pods.filter(
-    (pod) => podVerdict(pod, { started: false }) === undefined && !isLost(pod, api.clock.now()),
-  );
+  const going = pods.filter((pod) => podVerdict(pod, { started: false }) === undefined && !isLost(pod, api.serverNow));
   for (const pod of going) {
     // The first grace period that a kubelet hears of is the one that counts.
     if (!isTerminating(pod)) await stopPod(api, job, pod, graceMs, signal);

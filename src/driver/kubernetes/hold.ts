@@ -3,7 +3,7 @@ import { invocationStatus } from './pod-status.js';
 
 /**
  * Until when the sidecar can be asked for outputs, in milliseconds since 1970: its grace period from the run tool's end
- * on, or what is left of the one that the pod was deleted with. `now`: when the end was noticed.
+ * on, or what is left of the one that the pod was deleted with. `now`: when the end was noticed. All by the cluster's clock.
  */
 export function heldUntil(pod: V1Pod | undefined, holdTimeMs: number, now: number): number {
   const finished = timeOf(pod === undefined ? undefined : invocationStatus(pod)?.state?.terminated?.finishedAt);

@@ -117,7 +117,9 @@ export class JobRun {
     if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, warnings: [] };
     const now = api.clock.now();
     // Of a pod that is lost little is to be expected.
-    this.#heldUntil = outcome.status === 'unknown' ? now : heldUntil(view.pod, facts.holdTimeMs, now);
+    const { serverNow = now } = api;
+    const until = heldUntil(view.pod, facts.holdTimeMs, serverNow) + now - serverNow;
+    this.#heldUntil = outcome.status === 'unknown' ? now : until;
     this.#tell();
     return collect({
       api,

@@ -3,19 +3,24 @@ import type { Assembler } from '../../frame/assemble.js';
 import type { EndReason, Operation } from '../driver.js';
 import type { DriverSettings } from '../settings.js';
 import type { KubernetesApi } from './api.js';
+import { isTimeUp } from './clean-up.js';
+import { withDeadline } from './deadline.js';
 import { decide, type Decision } from './decision.js';
 import type { Ending } from './ending.js';
 import type { JobFacts } from './job-facts.js';
 import type { KeptState } from './kept-state.js';
+import { KubernetesError } from './kubernetes-error.js';
 import type { Observer } from './observer.js';
 import { isTerminating } from './pod-status.js';
 import { podVerdict, vanishedVerdict } from './pod-verdict.js';
 import type { JobReference } from './resources.js';
 import { endReasonOf } from './result.js';
+import { listPods } from './run-objects.js';
 import type { RunView } from './run-view.js';
 import { sidecarFault } from './sidecar-fault.js';
 import { stopRun } from './stop.js';
 import { until } from './until.js';
+import { wakeableSleep } from './wait.js';
 
 export interface RunEndingOptions {
   readonly api: KubernetesApi;
@@ -26,9 +31,9 @@ export interface RunEndingOptions {
   readonly posted?: number;
   readonly job: JobReference;
   readonly view: RunView;
-  readonly observer: Observer;
+  readonly observer: Pick<Observer, 'lost'>;
   readonly state: KeptState;
-  readonly assembler: Assembler;
+  readonly assembler: Pick<Assembler, 'fault'>;
   /** Where the pod is refused for want of the restricted shape: called before this Job goes, because another one follows. */
   readonly again?: () => Promise<void>;
   /** Why it will never start, where that is known. */
@@ -43,6 +48,8 @@ export type RunEnded =
 
 /** What a pod may need beyond its grace period until its last status is told. */
 const STOP_MARGIN_MS = 30_000;
+const LOOK_MS = 15_000;
+const AGAIN_MS = 1000;
 
 const never = new AbortController().signal;
 
@@ -66,15 +73,37 @@ export class RunEnding {
   }
 
   async wait(): Promise<RunEnded> {
-    const { api, view, signal, state, again } = this.#options;
+    const { signal, state, again } = this.#options;
     const begun = state.now.stop;
     if (begun !== undefined && !this.#endedByItself()) return await this.#stopped(begun);
-    const ending = await until(view, api.clock, signal, () => this.#look());
+    const ending = await this.#end();
     if (ending?.kind === 'restricted' && again !== undefined) return ended(await this.#makeWay(ending, again));
     if (ending?.kind === 'not-started' || ending?.kind === 'restricted') return ended(await this.#giveUp(ending));
     if (ending !== undefined) return ended(ending);
     const reason = endReasonOf(signal);
     return reason === undefined ? { kind: 'left' } : await this.#stopped(reason);
+  }
+
+  /**
+   * What ends it; undefined where the signal does. That it has not started in its time is believed only of a state that is as
+   * new: who slept, or was cut off, would stop a bundle that has long been running.
+   */
+  async #end(): Promise<Ending | undefined> {
+    const { api, job, view, operation, signal } = this.#options;
+    for (;;) {
+      const ending = await until(view, api.clock, signal, () => this.#look());
+      if (ending?.kind !== 'not-started' || ending.late !== true) return ending;
+      try {
+        const place = { namespace: job.namespace, runId: operation.runId };
+        view.seePods(await withDeadline(api.clock, LOOK_MS, signal, (inTime) => listPods(api, place, inTime)));
+        const still = this.#look();
+        if (still !== undefined) return still;
+      } catch (error) {
+        // Whether the cluster can be reached at all is for the observer to judge.
+        if (!(error instanceof KubernetesError) && !isTimeUp(error)) throw error;
+        await wakeableSleep(api.clock, AGAIN_MS, signal);
+      }
+    }
   }
 
   /** A stop that was asked for and never reached the cluster changes nothing of a run that has ended. */
@@ -138,7 +167,8 @@ export class RunEnding {
 
   #look(): Ending | undefined {
     const { api, view, observer, operation, settings, facts, job, assembler, hopeless } = this.#options;
-    const times = { now: api.clock.now(), posted: this.#posted, startTimeoutMs: facts.startTimeoutMs };
+    const { startTimeoutMs } = facts;
+    const times = { now: api.clock.now(), clusterNow: api.serverNow, posted: this.#posted, startTimeoutMs };
     const decision = decide(view, times);
     if (decision !== undefined) return decision;
     const { lost } = observer;

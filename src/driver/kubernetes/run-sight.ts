@@ -6,14 +6,18 @@ import type { FoundObjects } from './run-objects.js';
 import type { RunView } from './run-view.js';
 
 /**
- * How a run stands whose Job or pod is there, from one look at it. Pure; `now` in milliseconds since 1970. Throws CnabError
+ * How a run stands whose Job or pod is there, from one look at it. Pure; `clusterNow` as in `DecisionTimes`. Throws CnabError
  * `unavailable` where it was made for other outputs than `outputs`.
  */
-export function sightOf({ view, spec, job }: FoundObjects, now: number, outputs?: readonly WantedOutput[]): RunSight {
+export function sightOf(
+  { view, spec, job }: FoundObjects,
+  clusterNow: number | undefined,
+  outputs?: readonly WantedOutput[],
+): RunSight {
   if (outputs !== undefined) checkWanted(factsOf(spec, job.name), outputs, job.name);
   const { pod } = view;
   // No start time-out: whoever runs it judges that.
-  const decision = decide(view, { now, posted: now, startTimeoutMs: 0 });
+  const decision = decide(view, { now: 0, clusterNow, posted: 0, startTimeoutMs: 0 });
   if (decision?.kind === 'verdict') {
     const { exitCode, problem } = decision.outcome;
     if (exitCode !== undefined) return { phase: 'ended', exitCode, detail: `has ended with exit code ${exitCode}` };

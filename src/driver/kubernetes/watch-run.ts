@@ -30,7 +30,7 @@ export async function watchRun(
     if (observer.lost !== undefined) throw observer.lost;
     const now = clock.now();
     // No start time-out: that is for whoever runs it to judge. And where the restricted shape is wanted another Job follows.
-    const decision = decide(view, { now, posted: now, startTimeoutMs: 0 });
+    const decision = decide(view, { now, clusterNow: api.serverNow, posted: now, startTimeoutMs: 0 });
     return decision?.kind === 'restricted' ? undefined : decision;
   };
   const goesOn = (): RunEnd => ({ status: 'running', ran: view.history.started ? 'yes' : 'unknown' });

@@ -38,7 +38,7 @@ describe('what is known of a run', () => {
     view.seePod(runPod({ sidecar: running, invocation: running }));
     const orphan = runPod({ resourceVersion: '200', invocation: ended(0) });
     view.seePod({ ...orphan, metadata: { ...orphan.metadata, ownerReferences: [] } });
-    const decision = decide(view, { now: 0, posted: 0, startTimeoutMs: 0 });
+    const decision = decide(view, { now: 0, clusterNow: 0, posted: 0, startTimeoutMs: 0 });
     assert.equal(decision?.kind === 'verdict' && decision.outcome.status, 'succeeded');
   });
 
@@ -86,7 +86,7 @@ describe('what is known of a run', () => {
 });
 
 describe('what the state of the cluster means', () => {
-  const times = { now: 10_000, posted: 0, startTimeoutMs: 60_000 };
+  const times = { clusterNow: undefined, now: 10_000, posted: 0, startTimeoutMs: 60_000 };
   const late = { ...times, now: 60_000 };
 
   it('nothing, while a Job without a pod is young', () => {
@@ -103,7 +103,7 @@ describe('what the state of the cluster means', () => {
   });
 
   it('a start time-out of 0 is none', () => {
-    assert.equal(decide(bound(), { now: 9e9, posted: 0, startTimeoutMs: 0 }), undefined);
+    assert.equal(decide(bound(), { now: 9e9, clusterNow: 9e9, posted: 0, startTimeoutMs: 0 }), undefined);
   });
 
   it('a run that has started has no start time-out', () => {
@@ -176,9 +176,10 @@ describe('what the state of the cluster means', () => {
     const view = bound();
     const now = Date.parse('2026-12-01T05:10:00Z');
     view.seePod(runPod({ sidecar: running, invocation: running, deletionTimestamp: '2026-12-01T05:09:45Z' }));
-    assert.equal(decide(view, { ...times, now }), undefined);
-    const decision = decide(view, { ...times, now: now + 20_000 });
+    assert.equal(decide(view, { ...times, clusterNow: now }), undefined);
+    const decision = decide(view, { ...times, clusterNow: now + 20_000 });
     assert.equal(decision?.kind === 'verdict' && decision.outcome.status, 'unknown');
+    assert.equal(decide(view, { ...times, now: now + 3_600_000 }), undefined, 'by the clock of the cluster alone');
   });
 
   it('what is waited for is told', () => {

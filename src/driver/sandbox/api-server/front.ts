@@ -56,7 +56,8 @@ export class Front {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade): void {
-    const { onBug } = this.options;
+    const { onBug, cluster } = this.options;
+    response.setHeader('date', new Date(cluster.clock.now()).toUTCString());
     // A client that goes away in the middle is no error of ours.
     response.on('error', () => undefined);
     request.on('error', () => undefined);
