@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { KubernetesApi } from '../../../src/driver/kubernetes/api.js';
 import { plainConnection } from '../../../src/driver/kubernetes/connection.js';
-import { fetchByExec, type TransferEnd } from '../../../src/driver/kubernetes/exec-transfer.js';
+import { fetchByExec } from '../../../src/driver/kubernetes/exec-transfer.js';
 import { isAbort } from '../../../src/driver/kubernetes/kubernetes-error.js';
 import { Assembler } from '../../../src/frame/assemble.js';
-import { ExecPod, type PodFile } from '../../helpers/exec-pod.js';
+import { fetchFrom, file, LIMITS, SOURCE } from '../../helpers/exec-fetch.js';
+import { ExecPod } from '../../helpers/exec-pod.js';
 import {
   execServer,
   refuses,
@@ -16,68 +16,14 @@ import {
   type ExecAnswer,
   type ExecPeer,
 } from '../../helpers/exec-server.js';
-import { ManualClock } from '../../helpers/manual-clock.js';
 import { RUN_ID } from '../../helpers/operation.js';
 import { withFolder } from '../../helpers/staging.js';
 import { until } from '../../helpers/until.js';
 
 const MIB = 1024 ** 2;
-const SOURCE = { namespace: 'apps', pod: 'p', container: 'outputs' };
-const never = new AbortController().signal;
-const LIMITS = { maxOutputBytes: 1e9, maxTotalBytes: 1e9 };
 
 /** No further exec changes it. */
 const FINAL = { kind: 'failed', mayHeal: false, brought: false } as const;
-
-const file = (size: number, more: Partial<PodFile> = {}): PodFile => ({ bytes: randomBytes(size), ...more });
-
-interface Fetched {
-  readonly end: TransferEnd;
-  readonly asked: readonly string[];
-  /** Of every file: its bytes are the pod's. */
-  readonly equal: readonly boolean[];
-  readonly progress: number;
-  readonly assembler: Assembler;
-}
-
-interface FetchParts {
-  readonly answers?: (pod: ExecPod) => ExecAnswer | readonly ExecAnswer[];
-  readonly indices?: readonly number[];
-  readonly before?: (assembler: Assembler) => Promise<void>;
-  readonly freeBytes?: number;
-  readonly skipMs?: number;
-}
-
-/** Fetches the files of a pod; reads them back from the staging folder. */
-async function fetchFrom(files: readonly (PodFile | undefined)[], parts: FetchParts = {}): Promise<Fetched> {
-  const pod = new ExecPod(files);
-  const server = await execServer(parts.answers?.(pod) ?? pod.answer);
-  const clock = new ManualClock(parts.skipMs ?? 4000);
-  const api = new KubernetesApi(plainConnection({ server: server.url }), { clock });
-  try {
-    return await withFolder(async (staging) => {
-      const { freeBytes } = parts;
-      const room = freeBytes === undefined ? {} : { freeBytes: () => Promise.resolve(freeBytes) };
-      const assembler = await Assembler.open({ runId: RUN_ID, wanted: files.length, staging, limits: LIMITS, ...room });
-      await assembler.accept(pod.log);
-      await parts.before?.(assembler);
-      let progress = 0;
-      const indices = parts.indices ?? files.map((_, index) => index);
-      const onProgress = (): void => void progress++;
-      const end = await fetchByExec({ api, source: SOURCE, assembler, indices, signal: never, onProgress });
-      const { outputs } = await assembler.finish();
-      const arrived = new Map(outputs.map((output) => [output.index, output.file]));
-      const isEqual = async (given: PodFile | undefined, index: number): Promise<boolean> => {
-        const path = arrived.get(index);
-        return path !== undefined && given !== undefined && (await readFile(path)).equals(given.bytes);
-      };
-      return { end, asked: server.asked, equal: await Promise.all(files.map(isEqual)), progress, assembler };
-    });
-  } finally {
-    api.close();
-    await server.close();
-  }
-}
 
 describe('the fetch of outputs by exec', () => {
   it('brings many small files in one exec, sealed ones too, and tells of progress', async () => {
@@ -199,19 +145,21 @@ describe('the fetch of outputs by exec', () => {
     );
   });
 
-  it('scenario 25: a 403 on the first exec although the review said yes ends it at once', async () => {
-    const { end, asked } = await fetchFrom([file(100)], {
-      answers: () => refuses(403, 'Forbidden', 'pods "p" is forbidden'),
+  for (const [what, answer, why] of [
+    [
+      'a 403 although the review said yes',
+      refuses(403, 'Forbidden', 'pods "p" is forbidden'),
+      /pod p: pods "p" is forb/,
+    ],
+    ['an upgrade that a proxy swallows', (call) => call.refuse(200, '<html>'), /upgrade to a WebSocket did not reach/],
+  ] as readonly (readonly [string, ExecAnswer, RegExp])[]) {
+    it(`scenario 25: ${what} on the first exec ends it at once`, async () => {
+      const { end, asked } = await fetchFrom([file(100)], { answers: () => answer });
+      assert.equal(asked.length, 1);
+      assert.ok(end.kind === 'failed' && !end.mayHeal);
+      assert.match(end.reason, why);
     });
-    assert.equal(asked.length, 1);
-    assert.deepEqual(end, { ...FINAL, reason: 'cannot fetch outputs from pod p: pods "p" is forbidden' });
-  });
-
-  it('scenario 25: an upgrade that a proxy swallows ends it at once', async () => {
-    const { end, asked } = await fetchFrom([file(100)], { answers: () => (call) => call.refuse(200, '<html>') });
-    assert.equal(asked.length, 1);
-    assert.match('reason' in end ? end.reason : '', /upgrade to a WebSocket did not reach/);
-  });
+  }
 
   it('an API server that is away is waited for, but not for ever', async () => {
     const away = refuses(503, 'ServiceUnavailable', 'apiserver not ready');
