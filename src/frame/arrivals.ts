@@ -143,6 +143,12 @@ export class Arrivals {
     });
   }
 
+  /** Resolves when all that is whole outlives a power failure. */
+  sync(): Promise<void> {
+    const files = [...(this.#announced?.files ?? [])];
+    return this.#parts.sync(files.flatMap(({ entry, isWhole }) => (isWhole ? [entry.index] : [])));
+  }
+
   path(index: number): string {
     return this.#parts.wholePath(index);
   }

@@ -203,6 +203,14 @@ export class Assembler {
     this.#log.restart();
   }
 
+  /**
+   * Resolves when every file that is whole outlives a power failure: before the pod is told that it may forget them. Rejects as
+   * `accept` does.
+   */
+  sync(): Promise<void> {
+    return this.#arrivals.sync();
+  }
+
   /** Stores nothing any more, and says what became of every wanted path. What is not whole stays for a later process. */
   async finish(): Promise<Assembly> {
     await this.#arrivals.close();

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
-import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CnabError, messageOf } from '../errors.js';
+import { lengthOf, syncFile, writeAll } from './disk.js';
 import { BLOCK_BYTES, blocksOf } from './grammar.js';
 
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -10,6 +11,8 @@ const REOPEN = constants.O_RDWR | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 /** One for the log, one for exec: both send one file after the other. */
 const MOST_OPEN = 2;
+/** Open at the same time while they are synced. */
+const MOST_SYNCED = 64;
 
 /** A file in the making. `marks` is absent for a file of one block: it is there as a whole or not at all. */
 interface OpenPart {
@@ -154,6 +157,19 @@ export class PartFiles {
     return this.#path(index, 'whole');
   }
 
+  /**
+   * Resolves when these whole files and their names outlive a power failure. All of them at once, side by side, and not each as it
+   * comes: a disk writes many together in little more time than one.
+   */
+  async sync(indices: readonly number[]): Promise<void> {
+    for (let from = 0; from < indices.length; from += MOST_SYNCED) {
+      const some = indices.slice(from, from + MOST_SYNCED);
+      await Promise.all(some.map((index) => this.#guard(index, () => syncFile(this.#path(index, 'whole')))));
+    }
+    const [first] = indices;
+    if (first !== undefined) await this.#guard(first, () => syncFile(this.#folder));
+  }
+
   async close(): Promise<void> {
     for (const index of [...this.#open.keys()]) await this.#shut(index);
   }
@@ -223,21 +239,3 @@ export class PartFiles {
 /** The marks first: a part without them is nothing. */
 const UNFINISHED = ['blocks', 'part'] as const;
 const OURS = /^[0-9]+(?:\.part|\.blocks)?$/;
-
-/** Bytes of a regular file; undefined for anything else. */
-async function lengthOf(path: string): Promise<number | undefined> {
-  try {
-    const stats = await lstat(path);
-    return stats.isFile() ? stats.size : undefined;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-    done += bytesWritten;
-  }
-}

@@ -19,7 +19,7 @@ export class HeldSidecars {
 
   /**
    * Returns at once. A sidecar that cannot be told ends by itself when its hold time is over. `mayEnd` gives false, or rejects, where
-   * another process may want of it yet.
+   * what it holds may be wanted yet: by another process, or because the disk does not have it.
    */
   letGo(runId: string, api: KubernetesApi, source: LogSource, mayEnd: () => Promise<boolean>): void {
     const tell = async (): Promise<void> => {

@@ -87,7 +87,12 @@ export class JobRun {
     const { api, job, view, io, assembler, operation, held, hold } = this.#options;
     const { way } = this.#options.facts;
     const onProgress = (): void => this.#tell();
-    const onComplete = (source: LogSource): void => held.letGo(operation.runId, api, source, () => hold.isOurs());
+    // What comes by exec alone comes no second time: it outlives a power failure before the sidecar may forget it.
+    const mayEnd = async (): Promise<boolean> => {
+      await assembler.sync();
+      return hold.isOurs();
+    };
+    const onComplete = (source: LogSource): void => held.letGo(operation.runId, api, source, mayEnd);
     const parts = { api, view, assembler, way, onLog: io.onLog, onProgress, onComplete };
     const streams = (this.#streams = new RunStreams(parts));
     await this.#ending.podSeen();

@@ -27,7 +27,7 @@ export function outputsReason({ view, isHeld, assembler, heldUntil, transfer, lo
     return `they need ${formatBytes(needed)} more on the disk of this machine, and ${formatBytes(free)} are free`;
   }
   if (view.jobGone) return `its Job is gone: ${TAKEN}, or somebody deleted it`;
-  if (isHeld && isLetGo(view)) return `the outputs sidecar was let go: ${TAKEN}`;
+  if (isHeld && isLetGo(view)) return `the outputs sidecar was let go by a process that had them all: ${LET_GO}`;
   const early = sidecarReason(view, heldUntil);
   if (early !== undefined) return early;
   if (isCut) return 'the collection was cut short';
@@ -35,6 +35,8 @@ export function outputsReason({ view, isHeld, assembler, heldUntil, transfer, lo
 }
 
 const TAKEN = 'another process has taken the run up, and has them';
+/** It tells the sidecar once they are on its disk. */
+const LET_GO = 'another one that has taken the run up, or an earlier one whose folder of the run is gone';
 
 /** Only one that is told so ends well before its time; who tells it has all. */
 function isLetGo({ pod }: RunView): boolean {

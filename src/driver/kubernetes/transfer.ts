@@ -15,7 +15,7 @@ export interface TransferOptions {
   readonly way: Way;
   readonly from: (source: LogSource) => FetchOutputs;
   readonly onProgress: () => void;
-  /** Everything is proven and on disk, and the sidecar would go on holding it. Once. */
+  /** Everything is proven and stored, and the sidecar would go on holding it. Once. */
   readonly onComplete: (source: LogSource) => void;
 }
 

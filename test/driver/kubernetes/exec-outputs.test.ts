@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Progress } from '../../../src/driver/driver.js';
 import type { ContainerScript, ApiServerFaults } from '../../helpers/api-server.js';
 import { withProcesses, type ProcessParts } from '../../helpers/begun-run.js';
@@ -52,6 +54,16 @@ describe('outputs by exec', () => {
       const sidecar = () => server.cluster.store.list('pods')[0]?.status.initContainerStatuses?.[0]?.state;
       while (sidecar()?.terminated === undefined) await new Promise((go) => setTimeout(go, 20));
       assert.equal(sidecar()?.terminated?.exitCode, 0);
+    }));
+
+  it('the sidecar is not let go while the disk does not have what came: it may be asked again', () =>
+    withProcesses(parts([LARGE]), async ({ run, staging, server }) => {
+      const onProgress = ({ receivedBytes = 0 }: Progress): void => {
+        if (receivedBytes >= 6 * MiB) rmSync(join(staging, '0'), { force: true });
+      };
+      await assert.rejects(run({ onProgress }), /ENOENT/);
+      const verbs = server.faults.requests.flatMap(({ query }) => query.getAll('command').slice(4, 5));
+      assert.ok(verbs.length > 0 && !verbs.includes('done'), verbs.join());
     }));
 
   it('where exec is refused in the end, what may be in the log comes by it; the sensitive one is not sent, and is told', () =>
