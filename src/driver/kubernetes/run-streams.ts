@@ -1,3 +1,4 @@
+import { CnabError } from '../../errors.js';
 import type { Assembler } from '../../frame/assemble.js';
 import type { Way } from '../../frame/delivery.js';
 import type { KubernetesApi } from './api.js';
@@ -63,9 +64,12 @@ export class RunStreams {
     return this.#heardAt;
   }
 
-  /** What a collaborator threw (a disk that is full, a bug); undefined when all goes well. */
+  /** What a collaborator threw (a disk that is full, a bug); undefined when all goes well. A bug before what is told to users. */
   get failure(): { readonly thrown: unknown } | undefined {
-    return this.outputs.failure ?? this.transfer.failure ?? this.log.failure;
+    const failures = [this.outputs.failure, this.transfer.failure, this.log.failure].filter(
+      (each) => each !== undefined,
+    );
+    return failures.find(({ thrown }) => !(thrown instanceof CnabError)) ?? failures[0];
   }
 
   /** Ends all of it. Idempotent. */

@@ -256,4 +256,21 @@ describe('a run in trouble', () => {
       /a bug/,
     );
   });
+
+  it('a bug is not swallowed beside a disk that fails', async () => {
+    let staging = '';
+    const onLog = (): never => {
+      throw new TypeError('a bug');
+    };
+    const running = runOnApiServer({
+      onStaging: (folder) => (staging = folder),
+      invocation: async (bundle) => {
+        for (const name of ['0', '0.part']) mkdirSync(join(staging, name));
+        await bundle.log('hello');
+        return greeting(bundle);
+      },
+      io: { onLog },
+    });
+    await assert.rejects(running, /a bug/);
+  });
 });
