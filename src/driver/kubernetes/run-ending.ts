@@ -99,6 +99,7 @@ export class RunEnding {
         const still = this.#look();
         if (still !== undefined) return still;
       } catch (error) {
+        if (signal.aborted) return undefined;
         // Whether the cluster can be reached at all is for the observer to judge.
         if (!(error instanceof KubernetesError) && !isTimeUp(error)) throw error;
         await wakeableSleep(api.clock, AGAIN_MS, signal);
