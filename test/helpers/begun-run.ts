@@ -47,7 +47,7 @@ export interface Processes {
 
 export type ProcessParts = Pick<
   RunParts,
-  'invocation' | 'sidecar' | 'operation' | 'settings' | 'server' | 'faults' | 'freeBytes'
+  'invocation' | 'sidecar' | 'hook' | 'operation' | 'settings' | 'server' | 'faults' | 'freeBytes'
 > & {
   /** Of containers that are injected. */
   readonly scripts?: Readonly<Record<string, ContainerScript>>;
@@ -70,7 +70,8 @@ export function withProcesses<T>(parts: ProcessParts, act: (processes: Processes
     ...(invocation === undefined ? {} : { invocation }),
     ...(sidecar === undefined ? {} : { outputs: sidecar }),
   };
-  const runtime = new ScriptedRuntime({ scripts, otherwise: new ProcessRuntime() });
+  const hook = parts.hook === undefined ? {} : { exec: parts.hook };
+  const runtime = new ScriptedRuntime({ scripts, otherwise: new ProcessRuntime(), ...hook });
   return withApiServer({ runtime, clock, ...parts.server }, (server) =>
     withFolder(async (staging) => {
       parts.faults?.(server.faults);

@@ -10,6 +10,8 @@ export interface JobFacts {
   /** Absolute paths, in order of their index. */
   readonly wanted: readonly string[];
   readonly way: Way;
+  /** Of the sidecar. */
+  readonly shellImage: string;
   readonly limits: { readonly maxOutputBytes: number; readonly maxTotalBytes: number };
   /** How long the sidecar may live on after the run tool has ended. */
   readonly holdTimeMs: number;
@@ -36,6 +38,7 @@ export function factsOf(spec: V1PodSpec | undefined, job: string): JobFacts {
   const uid = spec?.securityContext?.runAsUser;
   return {
     wanted,
+    shellImage: sidecar?.image ?? '',
     way: {
       via: values.get('CNAB_VIA') === 'exec' ? 'exec' : 'log',
       maxLogBytes: number('CNAB_MAX_LOG'),

@@ -1,7 +1,6 @@
 import { messageOf } from '../../errors.js';
 import type { Assembler } from '../../frame/assemble.js';
 import type { EndReason, Operation } from '../driver.js';
-import type { DriverSettings } from '../settings.js';
 import type { KubernetesApi } from './api.js';
 import { isTimeUp } from './clean-up.js';
 import { withDeadline } from './deadline.js';
@@ -25,8 +24,7 @@ import { wakeableSleep } from './wait.js';
 export interface RunEndingOptions {
   readonly api: KubernetesApi;
   readonly operation: Pick<Operation, 'runId' | 'files'>;
-  readonly settings: DriverSettings;
-  readonly facts: Pick<JobFacts, 'startTimeoutMs' | 'gracePeriodMs'>;
+  readonly facts: Pick<JobFacts, 'startTimeoutMs' | 'gracePeriodMs' | 'shellImage'>;
   /** When the Job was made, in milliseconds since 1970. Absent: now. */
   readonly posted?: number;
   readonly job: JobReference;
@@ -167,7 +165,7 @@ export class RunEnding {
   }
 
   #look(): Ending | undefined {
-    const { api, view, observer, operation, settings, facts, job, assembler, hopeless } = this.#options;
+    const { api, view, observer, operation, facts, job, assembler, hopeless } = this.#options;
     const { startTimeoutMs } = facts;
     const times = { now: api.clock.now(), clusterNow: api.serverNow, posted: this.#posted, startTimeoutMs };
     const decision = decide(view, times);
@@ -178,7 +176,7 @@ export class RunEnding {
       return { kind: 'lost', message };
     }
     if (view.history.started) return undefined;
-    const fault = hopeless ?? sidecarFault(assembler.fault, operation, settings);
+    const fault = hopeless ?? sidecarFault(assembler.fault, operation, facts);
     return fault === undefined ? undefined : { kind: 'not-started', message: fault };
   }
 

@@ -54,4 +54,22 @@ describe('a run that has not started', () => {
       });
     });
   }
+
+  it('is told with the shell image that it was begun with, where that one lacks a tool, whichever who takes it up would use', async () => {
+    let goOn = (): void => undefined;
+    const told = new Promise<void>((resolve) => (goOn = resolve));
+    const parts: ProcessParts = {
+      invocation: mustNotRun,
+      sidecar: ({ env, log }) => told.then(() => log(`CNABO1 ${env['CNAB_RUN']} 1 fault tool base64 .`)).then(() => 1),
+      hook: () => told.then(() => 137),
+      settings: { shellImage: 'r.example/first:1' },
+      takerSettings: { shellImage: 'r.example/second:2' },
+    };
+    await withProcesses(parts, async ({ run, resume }) => {
+      await run({ detach: true });
+      goOn();
+      const { result } = await resume();
+      assert.match(result.error?.message ?? '', /shell image r\.example\/first:1 has no usable base64/);
+    });
+  });
 });
