@@ -6,7 +6,7 @@ import { FrameDecoder } from './decoder.js';
 import { MAGIC, entryText } from './grammar.js';
 import { ManifestReader, type Manifest } from './manifest.js';
 
-const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const SALT = /^[0-9a-f]{64}$/;
 
@@ -73,7 +73,9 @@ export class SavedManifest {
   async #write(name: string, text: string): Promise<void> {
     try {
       const path = join(this.#folder, name);
-      const handle = await open(`${path}.new`, WRITE, 0o600);
+      // A process that was killed may have left one.
+      await rm(`${path}.new`, { force: true });
+      const handle = await open(`${path}.new`, CREATE, 0o600);
       try {
         await handle.writeFile(text);
         await handle.sync();

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CnabError } from '../../src/errors.js';
 import { Assembler } from '../../src/frame/assemble.js';
+import { sealOf } from '../../src/frame/grammar.js';
 import { encodeFrames, sha256, type Wanted } from '../helpers/encode-frames.js';
 import { withFolder } from '../helpers/staging.js';
 
 const RUN = '01J9ZZZZZZZZZZZZZZZZZZZZZZ';
 const MIB = 1_048_576;
+const SALT = 'ab'.repeat(32);
 const say = (text: string, start = 1): string => `CNABO1 ${RUN} ${start} ${text} .`;
 const encode = (wanted: readonly Wanted[], start = 1): string[] => encodeFrames(wanted, { runId: RUN, start });
 const bytesOf = (lines: readonly string[]): Buffer => Buffer.from(lines.map((line) => `${line}\n`).join(''), 'latin1');
@@ -180,6 +182,28 @@ describe('Assembler, distrusting what it reads', () => {
           await assert.rejects(assembler.accept(bytesOf(encode([file]))), unavailable);
           await assembler.finish();
           assert.equal(await readFile(victim, 'utf8'), 'precious', `${name}, ${isLink ? 'a link' : 'a file'}`);
+        });
+      }
+    }
+  });
+
+  it('takes what stands where the list of outputs or its salt is written for left by a killed process, and writes nothing through it', async () => {
+    const secret = Buffer.from('hunter2');
+    const entry = `entry 0 sealed ${secret.length} ${sealOf(SALT, 0, sha256(secret))}`;
+    const manifest = bytesOf([say(entry), say(`manifest 1 ${sha256(`${entry}\n`)}`)]);
+    for (const name of ['manifest.new', 'salt.new']) {
+      for (const put of [symlink, link, copyFile]) {
+        await trial(1, async (assembler, staging) => {
+          const victim = join(staging, 'victim');
+          await writeFile(victim, 'precious');
+          await put(victim, join(staging, name));
+          await assembler.accept(manifest);
+          await assembler.receive(0, 0, secret);
+          assert.equal(await assembler.unseal(SALT), true);
+          assert.equal(assembler.complete, true);
+          await assembler.finish();
+          assert.equal(await readFile(victim, 'utf8'), 'precious', `${name}, ${put.name}`);
+          assert.deepEqual((await readdir(staging)).sort(), ['0', 'manifest', 'salt', 'victim']);
         });
       }
     }
