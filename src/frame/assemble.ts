@@ -34,7 +34,6 @@ export interface Assembly {
   /** In order of their index; together with `problems` every index once. */
   readonly outputs: readonly AssembledOutput[];
   readonly problems: readonly Problem[];
-  readonly manifestSeen: boolean;
   /** Lines that were no frame of this run, or one that could not be used. */
   readonly noise: number;
 }
@@ -221,7 +220,7 @@ export class Assembler {
       if (file?.sha256 === undefined) problems.push(this.#problem(index));
       else outputs.push({ index, file: this.#arrivals.path(index), size: file.entry.size, sha256: file.sha256 });
     }
-    return { outputs, problems, manifestSeen: this.manifest !== undefined, noise: this.#log.noise };
+    return { outputs, problems, noise: this.#log.noise };
   }
 
   #problem(index: number): Problem {

@@ -21,7 +21,6 @@ const failure: PodOutcome = {
 const assembly: Assembly = {
   outputs: [{ index: 0, file: '/staging/0', size: 2, sha256: 'a'.repeat(64) }],
   problems: [],
-  manifestSeen: true,
   noise: 0,
 };
 const end = (more: Partial<RunEnd> = {}): RunEnd => ({
