@@ -44,8 +44,9 @@ export class KubernetesApi {
   readonly clock: Clock;
   readonly random: () => number;
   private readonly maxBodyBytes: number;
-  /** How far the server's clock is ahead of ours, in milliseconds, as its last answer told. */
-  private ahead: number | undefined;
+  /** How far the server's clock is ahead of ours, in milliseconds, as its last answer told; 0 before. */
+  serverAhead = 0;
+  private isDated = false;
 
   constructor(connection: Connection, options: KubernetesApiOptions = {}) {
     this.connection = connection;
@@ -171,7 +172,7 @@ export class KubernetesApi {
    * Undefined before its first answer, and behind a proxy that takes the Date from answers.
    */
   get serverNow(): number | undefined {
-    return this.ahead === undefined ? undefined : this.clock.now() + this.ahead;
+    return this.isDated ? this.clock.now() + this.serverAhead : undefined;
   }
 
   close(): void {
@@ -199,7 +200,7 @@ export class KubernetesApi {
         const response = await send(this.connection.server, auth, { ...request, signal });
         const context = this.answerContext(options);
         const date = Date.parse(response.headers.date ?? '');
-        if (!Number.isNaN(date)) this.ahead = date - this.clock.now();
+        if (!Number.isNaN(date)) [this.isDated, this.serverAhead] = [true, date - this.clock.now()];
         await refuseUnlessSuccess(response, context, signal);
         const warnings = parseWarnings(response.headers.warning);
         return { object: await readJson<T>(response, context, this.maxBodyBytes, signal), warnings };

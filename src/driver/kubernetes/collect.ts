@@ -159,7 +159,7 @@ class Collection {
   }
 
   #collected(isCut: boolean): Collected {
-    const { assembler, view, streams, heldUntil, way } = this.#options;
+    const { api, assembler, view, streams, heldUntil, way } = this.#options;
     const { manifest, complete, shortage } = assembler;
     const delivery = manifest === undefined ? undefined : deliveryOf(manifest, way);
     const isHeld = delivery !== undefined && holds(delivery);
@@ -172,7 +172,7 @@ class Collection {
       // What comes by the log alone is not held for anybody: its sidecar ends by itself.
       isHeld: delivery !== undefined && delivery.byExec.length > 0,
       assembler,
-      heldUntil,
+      heldUntil: heldUntil + api.serverAhead,
       transfer: streams.transfer.reason,
       log: streams.outputs.value?.reason,
       isCut,

@@ -122,8 +122,7 @@ export class JobRun {
     if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, warnings: [] };
     const now = api.clock.now();
     // Of a pod that is lost little is to be expected.
-    const { serverNow = now } = api;
-    const until = heldUntil(view.pod, facts.holdTimeMs, serverNow) + now - serverNow;
+    const until = heldUntil(view.pod, facts.holdTimeMs, now + api.serverAhead) - api.serverAhead;
     this.#heldUntil = outcome.status === 'unknown' ? now : until;
     this.#tell();
     return collect({

@@ -9,7 +9,7 @@ export interface MissingOutputs {
   /** The sidecar keeps them until it is told that they have arrived. */
   readonly isHeld: boolean;
   readonly assembler: Pick<Assembler, 'shortage'>;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the cluster's clock. */
   readonly heldUntil: number;
   /** Why what comes by exec did not. */
   readonly transfer: string | undefined;

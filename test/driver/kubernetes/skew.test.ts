@@ -4,11 +4,17 @@ import type { Clock } from '../../../src/driver/clock.js';
 import type { ContainerScript } from '../../helpers/api-server.js';
 import { leaveOnLog, withProcesses } from '../../helpers/begun-run.js';
 import { fastClock } from '../../helpers/fast-clock.js';
-import { runOnApiServer, testDriver } from '../../helpers/kubernetes-run.js';
-import { RUN_ID } from '../../helpers/operation.js';
+import { runOnApiServer, testDriver, type RunParts } from '../../helpers/kubernetes-run.js';
+import { operation, RUN_ID } from '../../helpers/operation.js';
+import { withFolder } from '../../helpers/staging.js';
 
 const HOUR = 3_600_000;
 const SECRET = { name: 'secret', path: '/cnab/app/outputs/secret', sensitive: true };
+
+const secretAlone: Pick<RunParts, 'invocation' | 'operation'> = {
+  operation: { outputs: [SECRET] },
+  invocation: ({ write }) => (write(SECRET.path, 'x'), 0),
+};
 
 function offBy(ms: number): Clock {
   const clock = fastClock(6);
@@ -43,9 +49,8 @@ for (const [what, ms] of [
     it('is told by its own clock until when outputs are held', async () => {
       const clock = offBy(ms);
       const { result, progress } = await runOnApiServer({
+        ...secretAlone,
         clock,
-        operation: { outputs: [SECRET] },
-        invocation: ({ write }) => (write(SECRET.path, 'x'), 0),
         settings: { holdTimeMs: HOUR / 2 },
       });
       assert.equal(result.status, 'succeeded');
@@ -56,6 +61,23 @@ for (const [what, ms] of [
         assert.ok(left > 0 && left < HOUR / 2 + 10_000, `${left} ms are left of half an hour`);
       }
     });
+
+    it('knows a sidecar that was killed for its time', () =>
+      withProcesses({ ...secretAlone, settings: { holdTimeMs: 9000 } }, ({ run, server, state }) =>
+        withFolder(async (staging) => {
+          await run({ detach: true });
+          const isOver = (): boolean => server.cluster.store.list('pods')[0]?.status.phase === 'Succeeded';
+          while (!isOver()) await delay(20);
+          const driver = testDriver(server, { clock: offBy(ms) });
+          const io = {
+            ...{ staging, signal: new AbortController().signal, onState: () => Promise.resolve() },
+            ...{ onLog: () => undefined, onProgress: () => undefined },
+          };
+          const { error } = await driver.resume({ ...operation(secretAlone.operation), state: state() }, io);
+          assert.match(error?.message ?? '', /the time was over for which the pod holds its outputs/);
+          await driver.close();
+        }),
+      ));
 
     it('sees that a run which is given up still runs, and begins nothing beside it', () =>
       withProcesses({ invocation: slowToEnd }, async ({ run, server, state }) => {
