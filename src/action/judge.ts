@@ -5,7 +5,7 @@ import { appliesTo, definitionOf, isSensitive, type Bundle, type Definition } fr
 import { checkOutput, outputDefault, outputWarning } from '../bundle/outputs.js';
 import type { CheckTime } from '../bundle/time-limit.js';
 import { valueTime } from '../bundle/values.js';
-import { isMissing } from '../claim/disk-error.js';
+import { ignoreMissing } from '../claim/disk-error.js';
 import type { CollectedOutput, OperationResult } from '../driver/driver.js';
 import { summaryOf } from './output-summary.js';
 import type { OutputSummary } from './request.js';
@@ -127,10 +127,6 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
 }
 
 function sha256Of(bytes: Uint8Array): string {

@@ -23,11 +23,10 @@ export function outcomeOf(
   verdict: Verdict,
   extras: Extras,
 ): ActionOutcome {
+  const { error } = verdict;
   const { exportError } = extras;
-  const error = verdict.error ?? exportError;
-  const notCopied = exportError === undefined || exportError === error ? [] : [exportError.message];
-  const losses = verdict.error?.code === 'outputs-incomplete' ? [] : judged.failures;
-  return {
+  const losses = error?.code === 'outputs-incomplete' ? [] : judged.failures;
+  const outcome: ActionOutcome = {
     ...identityOf(claim, target),
     status: verdict.status,
     ran: result.ran,
@@ -37,8 +36,15 @@ export function outcomeOf(
     logComplete: result.logComplete,
     ...(result.outstanding === undefined ? {} : { outstanding: result.outstanding }),
     ...(error === undefined ? {} : { error }),
-    warnings: [...result.warnings, ...judged.warnings, ...extras.warnings, ...losses, ...notCopied],
+    warnings: [...result.warnings, ...judged.warnings, ...extras.warnings, ...losses],
     ...(context.signal.aborted ? { stopReason: context.signal.reason as StopReason } : {}),
     ...(extras.recorded === undefined ? {} : { recorded: { claim, result: extras.recorded } }),
   };
+  return exportError === undefined ? outcome : withLater(outcome, exportError);
+}
+
+/** What went wrong after a run is its error where it has none, else a warning beside it: neither hides the other. */
+export function withLater(outcome: ActionOutcome, error: CnabError): ActionOutcome {
+  if (outcome.error === undefined) return { ...outcome, error };
+  return { ...outcome, warnings: [...outcome.warnings, error.message] };
 }

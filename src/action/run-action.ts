@@ -10,6 +10,7 @@ import { runningResult, unbegunResult, unfinishedResult, unknownResult } from '.
 import { giveUpRun } from './give-up.js';
 import { releaseLeftovers } from './leftovers.js';
 import { onRun } from './on-run.js';
+import { withLater } from './outcome.js';
 import { prepareAction, type PreparedAction } from './prepare.js';
 import { leavesNoRecord, prepareRecorded } from './prepare-recorded.js';
 import { choiceOf } from './refuse.js';
@@ -64,12 +65,11 @@ async function runLocked(request: ActionRequest, context: ActionContext, claims:
 
 /** It has run, so the code is none that says that nothing did, whatever the disk has refused. */
 function withRecordLeft(outcome: ActionOutcome, cause: CnabError): ActionOutcome {
-  const { action, installation, target, error, warnings } = outcome;
+  const { action, installation, target } = outcome;
   const message = `${action} succeeded, but its record is still there: ${cause.message}`;
-  if (error !== undefined) return { ...outcome, warnings: [...warnings, message] };
   const forget = `To drop it: cnab forget ${shellWord(installation)} ${choiceOf(target)}`.trimEnd();
   const suggestions = [...cause.suggestions, forget];
-  return { ...outcome, error: new CnabError('outputs-incomplete', message, { suggestions, cause }) };
+  return withLater(outcome, new CnabError('outputs-incomplete', message, { suggestions, cause }));
 }
 
 /**

@@ -59,6 +59,18 @@ for (const command of [Wait, Resume]) {
       assert.equal((await run('--outputs-dir', 'fourth', '-q')).stderr, '');
     });
 
+    it('that are damaged are told of a failed run too, beside its own error', async () => {
+      stage.driver.resumes = async (life) => {
+        await everything(life);
+        return { status: 'failed', exitCode: 7 };
+      };
+      await run();
+      writeFileSync(stored('blob'), 'damaged');
+      const { stdout, stderr } = await run('--outputs-dir', 'out', '--json');
+      assert.match(stderr, /not all outputs of install .* could be put into out/);
+      assert.match(stdout, /not all outputs of install /);
+    });
+
     it('are not all there where a stored one is gone or damaged: exit 5, and the others are', async () => {
       await run();
       rmSync(stored('url'));

@@ -1,3 +1,4 @@
+import { withLater } from '../../action/outcome.js';
 import type { ActionContext, ActionOutcome } from '../../action/request.js';
 import { recordedOutcome } from '../../action/recorded-outcome.js';
 import type { LookedOn } from '../../action/look-on.js';
@@ -61,7 +62,9 @@ export abstract class TakeUpCommand extends RunCommand {
     if (waited.kind === 'settled') return await this.tell(waited.outcome, flags);
     if (waited.kind === 'looked') return await this.tellLooked(waited, flags);
     const { outcome, lacking } = await this.recorded(waited, flags);
-    return await this.tell(lacking === undefined ? outcome : { error: lacking, ...outcome }, flags);
+    if (lacking === undefined) return await this.tell(outcome, flags);
+    if (outcome.error !== undefined) await this.say(`warning: ${lacking.message}`);
+    return await this.tell(withLater(outcome, lacking), flags);
   }
 
   /** What is known of a run that could not be taken up is what is recorded of it: nothing is said of how it stands. */

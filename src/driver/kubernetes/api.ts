@@ -44,9 +44,8 @@ export class KubernetesApi {
   readonly clock: Clock;
   readonly random: () => number;
   private readonly maxBodyBytes: number;
-  /** How far the server's clock is ahead of ours, in milliseconds, as its last answer told; 0 before. */
-  serverAhead = 0;
-  private isDated = false;
+  /** How far the server's clock is ahead of ours, in milliseconds, as its last answer told; undefined where `serverNow` is. */
+  serverAhead: number | undefined;
 
   constructor(connection: Connection, options: KubernetesApiOptions = {}) {
     this.connection = connection;
@@ -172,7 +171,7 @@ export class KubernetesApi {
    * Undefined before its first answer, and behind a proxy that takes the Date from answers.
    */
   get serverNow(): number | undefined {
-    return this.isDated ? this.clock.now() + this.serverAhead : undefined;
+    return this.serverAhead === undefined ? undefined : this.clock.now() + this.serverAhead;
   }
 
   close(): void {
@@ -200,7 +199,7 @@ export class KubernetesApi {
         const response = await send(this.connection.server, auth, { ...request, signal });
         const context = this.answerContext(options);
         const date = Date.parse(response.headers.date ?? '');
-        if (!Number.isNaN(date)) [this.isDated, this.serverAhead] = [true, date - this.clock.now()];
+        if (!Number.isNaN(date)) this.serverAhead = date - this.clock.now();
         await refuseUnlessSuccess(response, context, signal);
         const warnings = parseWarnings(response.headers.warning);
         return { object: await readJson<T>(response, context, this.maxBodyBytes, signal), warnings };

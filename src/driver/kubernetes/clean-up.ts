@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js';
-import { CnabError, messageOf } from '../../errors.js';
+import { CnabError } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { DeadlineError, withDeadline } from './deadline.js';
 import { isAbort } from './kubernetes-error.js';
@@ -21,6 +21,13 @@ export function isTimeUp(error: unknown): boolean {
   return error instanceof DeadlineError || isAbort(error);
 }
 
+/** Why `withinCleanUp` rejected, as a clause. Throws what is neither for the user nor the end of its time: a bug. */
+export function cleanUpProblem(error: unknown): string {
+  if (isTimeUp(error)) return 'the cluster did not answer in time';
+  if (error instanceof CnabError) return error.message;
+  throw error;
+}
+
 /** As `removeJob`, over a connection that is there. */
 export function deleteJob(api: KubernetesApi, job: JobReference): Promise<string[]> {
   return removeJob(api.clock, job, () => Promise.resolve(api));
@@ -40,9 +47,7 @@ export async function removeJob(
     await withinCleanUp(clock, async (signal) => askToDelete((api = await connect(signal)), job, signal));
     return [];
   } catch (error) {
-    if (!(error instanceof CnabError) && !isTimeUp(error)) throw error;
-    const why = isTimeUp(error) ? 'the cluster did not answer in time' : messageOf(error);
-    return [leftBehind(job, why, api?.connection)];
+    return [leftBehind(job, cleanUpProblem(error), api?.connection)];
   }
 }
 

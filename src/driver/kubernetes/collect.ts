@@ -172,7 +172,7 @@ class Collection {
       // What comes by the log alone is not held for anybody: its sidecar ends by itself.
       isHeld: delivery !== undefined && delivery.byExec.length > 0,
       assembler,
-      heldUntil: heldUntil + api.serverAhead,
+      heldUntil: heldUntil + (api.serverAhead ?? 0),
       transfer: streams.transfer.reason,
       log: streams.outputs.value?.reason,
       isCut,

@@ -1,8 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { CnabError, messageOf } from '../../errors.js';
 import type { Clock } from '../clock.js';
 import type { KubernetesApi } from './api.js';
-import { askToDelete, isTimeUp, leftBehind, withinCleanUp } from './clean-up.js';
+import { askToDelete, cleanUpProblem, isTimeUp, leftBehind, withinCleanUp } from './clean-up.js';
 import { withDeadline } from './deadline.js';
 import { isLost } from './decision.js';
 import { isTerminating } from './pod-status.js';
@@ -52,13 +51,8 @@ export async function giveUp(
     });
     return undefined;
   } catch (error) {
-    if (!isTimeUp(error) && !(error instanceof CnabError)) throw error;
     const isSlow = isTimeUp(error) && pods.length > 0;
-    const why = isSlow
-      ? `pod ${pods.join(', ')} did not end in time`
-      : isTimeUp(error)
-        ? 'the cluster did not answer in time'
-        : messageOf(error);
+    const why = isSlow ? `pod ${pods.join(', ')} did not end in time` : cleanUpProblem(error);
     return leftBehind(job, why, api?.connection);
   }
 }

@@ -122,7 +122,8 @@ export class JobRun {
     if (ending.kind !== 'verdict' || outcome.ran === 'no') return { cut: false, warnings: [] };
     const now = api.clock.now();
     // Of a pod that is lost little is to be expected.
-    const until = heldUntil(view.pod, facts.holdTimeMs, now + api.serverAhead) - api.serverAhead;
+    const ahead = api.serverAhead ?? 0;
+    const until = heldUntil(view.pod, facts.holdTimeMs, now + ahead) - ahead;
     this.#heldUntil = outcome.status === 'unknown' ? now : until;
     this.#tell();
     return collect({

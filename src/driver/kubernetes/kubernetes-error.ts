@@ -75,6 +75,11 @@ export function isForbidden(error: unknown): boolean {
   return error instanceof KubernetesError && error.statusCode === 403;
 }
 
+/** 401 or 403: the server has answered, and somebody may log in again, or be given the right. */
+export function isRefused({ statusCode }: KubernetesError): boolean {
+  return statusCode === 401 || statusCode === 403;
+}
+
 /** What an aborted signal makes of a call: never a CnabError, because the caller knows why it stopped. */
 export class AbortError extends Error {
   override readonly name = 'AbortError';

@@ -2,7 +2,7 @@ import { messageOf } from '../../errors.js';
 import type { KubernetesApi } from './api.js';
 import { chunksOf } from './body-stream.js';
 import { DeadlineError } from './deadline.js';
-import { AbortError, isAbort, KubernetesError, toKubernetesError } from './kubernetes-error.js';
+import { AbortError, isAbort, KubernetesError, toKubernetesError, isRefused } from './kubernetes-error.js';
 import { LogCursor } from './log-cursor.js';
 import type { LogPiece, LogPlace } from './log-cursor.js';
 import type { LogEnd, LogReaderOptions } from './log-reader-options.js';
@@ -104,14 +104,14 @@ export class LogReader {
    * Of a container that runs there is more to come, and a kubelet that is away for an hour may be back for it: whether the
    * cluster can be reached at all is for the watch to judge. A refusal is an answer.
    */
-  private isOutlasted({ statusCode = 0 }: KubernetesError): boolean {
-    return !this.options.ended.aborted && statusCode !== 401 && statusCode !== 403;
+  private isOutlasted(error: KubernetesError): boolean {
+    return !this.options.ended.aborted && !isRefused(error);
   }
 
   /** A login that has run out in the middle may be renewed; the watch waits for that too. Who was never let in is told at once. */
-  private mayHeal({ transient, statusCode = 0 }: KubernetesError): boolean {
+  private mayHeal(error: KubernetesError): boolean {
     const wasLetIn = this.connections > 0 || this.options.again === true;
-    return transient || statusCode === 404 || (wasLetIn && (statusCode === 401 || statusCode === 403));
+    return error.transient || error.statusCode === 404 || (wasLetIn && isRefused(error));
   }
 
   /** The last reading came to the end of the log. */

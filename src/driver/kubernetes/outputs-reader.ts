@@ -1,6 +1,6 @@
 import type { Assembler } from '../../frame/assemble.js';
 import type { KubernetesApi } from './api.js';
-import { isAbort } from './kubernetes-error.js';
+import { isAbort, isRefused } from './kubernetes-error.js';
 import { LogReader, type LogEnd, type LogReaderOptions, type LogSource } from './log-reader.js';
 
 /** Three heartbeats of the sidecar: a connection that is silent for so long is dead. */
@@ -102,6 +102,5 @@ export async function readOutputs(options: OutputsReaderOptions): Promise<Output
 function endOf({ kind, error }: Pick<LogEnd, 'kind' | 'error'>, interrupted: string | undefined): OutputsEnd {
   if (kind === 'stopped') return interrupted === undefined ? {} : { reason: interrupted };
   if (error === undefined) return { reason: 'the log of the outputs sidecar ended too early' };
-  const isRefused = error.statusCode === 401 || error.statusCode === 403;
-  return { reason: error.message, isUnread: kind === 'failed' && (error.transient || isRefused) };
+  return { reason: error.message, isUnread: kind === 'failed' && (error.transient || isRefused(error)) };
 }

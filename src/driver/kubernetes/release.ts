@@ -1,8 +1,7 @@
-import { CnabError, messageOf } from '../../errors.js';
 import type { Clock } from '../clock.js';
 import type { BegunRun } from '../driver.js';
 import type { KubernetesApi } from './api.js';
-import { isTimeUp, leftBehind, removeJob } from './clean-up.js';
+import { cleanUpProblem, leftBehind, removeJob } from './clean-up.js';
 import { giveUp } from './give-up.js';
 import type { HeldSidecars } from './held-sidecars.js';
 import type { Holds } from './holds.js';
@@ -34,8 +33,7 @@ export async function releaseRun(
     // Whoever has taken the run over removes it.
     if (!(await holds.release(runId))) return [];
   } catch (error) {
-    if (!(error instanceof CnabError) && !isTimeUp(error)) throw error;
-    const why = isTimeUp(error) ? 'the cluster did not answer in time' : messageOf(error);
+    const why = cleanUpProblem(error);
     return [leftBehind(job, `nothing tells whether another process is on its run by now (${why})`)];
   }
   // Else its hold time begins: nothing shortens it once the pod is being deleted.

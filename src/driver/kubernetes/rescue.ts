@@ -1,7 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { SMALL_BYTES, type Way } from '../../frame/delivery.js';
 import type { KubernetesApi } from './api.js';
-import { isTimeUp, withinCleanUp } from './clean-up.js';
+import { cleanUpProblem, isTimeUp, withinCleanUp } from './clean-up.js';
 import { withDeadline } from './deadline.js';
 import { signalSidecar } from './exec-verbs.js';
 import { KubernetesError } from './kubernetes-error.js';
@@ -64,7 +64,7 @@ export class Rescue {
       this.#problem = undefined;
     } catch (error) {
       if (!isTimeUp(error) && !(error instanceof KubernetesError)) throw error;
-      this.#problem = error instanceof KubernetesError ? error.message : 'the cluster did not answer in time';
+      this.#problem = cleanUpProblem(error);
       this.#isOver = error instanceof KubernetesError && !error.transient;
       this.#dueAt = api.clock.now() + AGAIN_MS;
     }

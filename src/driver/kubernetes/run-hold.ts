@@ -167,6 +167,7 @@ export class RunHold {
       }
     }
   }
+
   /** Another process stands in the Job. */
   #isTaken(job: V1Job): boolean {
     const found = holderOf(job);
