@@ -67,8 +67,10 @@ export function contractCases(title: string, open: () => ContractCluster): void 
 
     it('gives a deleted pod its first grace period, and shows the exit codes before it goes', async () => {
       const one = job();
-      await one.create({ invocation: `trap 'sleep 1; exit 5' TERM; while :; do sleep 0.05 & wait $!; done` });
+      await one.create({ invocation: `trap 'sleep 1; exit 5' TERM; echo set; while :; do sleep 0.05 & wait $!; done` });
       await one.shows('MODIFIED Running, outputs running, invocation running');
+      // Running says nothing of the trap, and without it a first process ignores the signal.
+      await until('its trap', async () => (await one.log('container=invocation')).text.includes('set'));
       const refused = await open().request('DELETE', one.podPath, { preconditions: { uid: 'other' } });
       assert.equal(refused.status, 409);
       await open().request('DELETE', one.podPath, { gracePeriodSeconds: 30 });
